@@ -89,7 +89,7 @@ TEST_F(Nvml, ListsItsGpusByEveryKindOfName) {
   EXPECT_EQ((call("nvmlDeviceGetName", devices_[a100], name.data(), 4U)), Code::insufficient_size);
 }
 
-TEST_F(Nvml, RefusesWhatIsNoHandleAndNowhereToPutAnAnswer) {
+TEST_F(Nvml, RefusesAnInvalidHandleAndANullAnswer) {
   unsigned value = 0;
   Device stranger{};
   Device* const beyond = devices_[3] + 1;
@@ -102,7 +102,7 @@ TEST_F(Nvml, RefusesWhatIsNoHandleAndNowhereToPutAnAnswer) {
   EXPECT_EQ((call("nvmlDeviceGetHandleByIndex_v2", 4U, &devices_[0])), Code::invalid_argument);
 }
 
-TEST_F(Nvml, CountsMillijoulesWhereTheCardHasACounter) {
+TEST_F(Nvml, CountsMillijoulesIfTheGpuHasACounter) {
   unsigned long long before = 0;
   unsigned long long after = 0;
   EXPECT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[p100], &before)), Code::not_supported);
@@ -260,7 +260,7 @@ TEST_F(Nvml, MisbehavesOnCommand) {
   EXPECT_EQ(read(v100), Code::success);
 }
 
-TEST_F(Nvml, AnswersWhatItCannotDoLikeACardThatCannot) {
+TEST_F(Nvml, AnswersUnsupportedCallsLikeARealGpu) {
   unsigned state = 0;
   EXPECT_EQ((call("nvmlDeviceGetNvLinkState", devices_[v100], 0U, &state)), Code::not_supported);
   EXPECT_EQ((call("nvmlDeviceGetFanSpeed", devices_[v100], &state)), Code::not_supported);
@@ -340,7 +340,7 @@ TEST_F(Nvml, ThreadsMayCallAtOnce) {
   EXPECT_EQ(failures, 0);
 }
 
-TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
+TEST_F(Nvml, ReportsTrueValuesAndCallCountsSeparately) {
   load(a100, "constant:200W");
   zeus_virtual_truth before{};
   zeus_virtual_truth after{};
@@ -366,7 +366,7 @@ TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
   EXPECT_EQ(calls[0].result, static_cast<int>(Code::invalid_argument));
 }
 
-TEST_F(Nvml, TellsTheTruthOfAMomentThatHasPassed) {
+TEST_F(Nvml, ReportsTheTrueEnergyOfAPastMoment) {
   load(a100, "constant:200W");
   auto* const truth = client().library.function<int(unsigned, zeus_virtual_truth*)>({"zeus_virtual_read_truth"});
   auto* const energy = client().library.function<int(unsigned, double, double*)>({"zeus_virtual_read_energy"});

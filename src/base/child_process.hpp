@@ -48,9 +48,9 @@ class ChildProcess {
   ~ChildProcess();
 
   [[nodiscard]] pid_t process() const { return process_; }
-  // Waits until the command has ended, and returns its exit code (128+n for signal n). Returns nothing earlier than
-  // that when the time is up, when one of `others` is ready (its revents say so), or when a signal was passed on that
-  // usually ends a command. Signals that this process ignores are not passed on.
+  // Waits until the command has ended, and returns its exit code (128+n for signal n). Stops waiting, and returns
+  // nothing, when the time is up, when one of `others` is ready (its revents say so), or when it has passed on a signal
+  // that usually ends a command. Signals that this process ignores are not passed on.
   std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
   // The last signal passed on that usually ends a command, and how many there were; nothing if there was none.
   [[nodiscard]] std::optional<int> asked_to_end() const { return asked_to_end_; }

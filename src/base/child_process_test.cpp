@@ -27,7 +27,7 @@ TEST(ChildProcess, GivesTheCommandsExitCode) {
   EXPECT_EQ(code_of({"sh", "-c", "kill -KILL $$"}), 128 + SIGKILL);
 }
 
-TEST(ChildProcess, TellsWhatIsNotThereFromWhatCannotBeExecuted) {
+TEST(ChildProcess, DistinguishesAMissingFileFromOneThatCannotBeExecuted) {
   const test::TemporaryFolder folder;
   const std::string file = (folder.path() / "text").string();
   std::ofstream{file} << "text";
@@ -49,7 +49,7 @@ TEST(ChildProcess, WaitsNoLongerThanItShould) {
   EXPECT_EQ(child.wait_for(long_enough), 128 + SIGTERM);
 }
 
-TEST(ChildProcess, PassesOnWhatIsSentToUs) {
+TEST(ChildProcess, PassesOnSignals) {
   const test::TemporaryFolder folder;
   const std::string ready = (folder.path() / "ready").string();
   ChildProcess child{{.command = {"sh", "-c", "trap 'exit 5' USR1; : > " + ready + "; while :; do sleep 0.01; done"},
@@ -62,7 +62,7 @@ TEST(ChildProcess, PassesOnWhatIsSentToUs) {
   EXPECT_EQ(child.wait_for(long_enough), 5);
 }
 
-TEST(ChildProcess, DoesWhatItWasGivenBeforeTheCommand) {
+TEST(ChildProcess, RunsTheGivenFunctionBeforeTheCommand) {
   ChildProcess child{{.command = {"sh", "-c", "test $(pwd) = /"},
                       .environment = Environment::of_process(),
                       .before_command = [] { (void)!::chdir("/"); }}};

@@ -26,7 +26,7 @@ TEST(SystemClock, SleepsUntilTheDeadlineAndNotLess) {
   EXPECT_GE(clock.now(), deadline);
 }
 
-TEST(VirtualClock, StandsStillUntilTold) {
+TEST(VirtualClock, StandsStillUntilAdvanced) {
   VirtualClock clock{Instant{.nanoseconds = 5}};
   EXPECT_EQ(clock.now(), clock.now());
   clock.advance(2_s);

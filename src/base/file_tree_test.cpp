@@ -46,7 +46,7 @@ TEST_F(FileTreeTest, ListsNamesInOrder) {
   EXPECT_EQ(tree_.list("zones"), (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST_F(FileTreeTest, WhatExistsButCannotBeReadIsAnErrorWithItsName) {
+TEST_F(FileTreeTest, AnUnreadableFileIsAnErrorWithItsName) {
   std::filesystem::create_directory(folder_.path() / "folder");
   try {
     static_cast<void>(tree_.read("folder"));
@@ -56,7 +56,7 @@ TEST_F(FileTreeTest, WhatExistsButCannotBeReadIsAnErrorWithItsName) {
   }
 }
 
-TEST_F(FileTreeTest, InRealTimeAPipeIsReadToItsEndAndNotWaitedForForever) {
+TEST_F(FileTreeTest, InRealTimeAPipeIsReadToItsEndOrUntilATimeout) {
   const std::string pipe = folder_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   std::thread writer{[&pipe] {
@@ -77,7 +77,7 @@ TEST_F(FileTreeTest, ReadsNoMoreThanItIsAllowedTo) {
   EXPECT_THROW(static_cast<void>(tree_.read("numbers", 4)), Error);
 }
 
-TEST_F(FileTreeTest, FilesAreOfTheirOwnerOnlyAndLeaveNothingBeside) {
+TEST_F(FileTreeTest, FilesBelongToTheirOwnerOnlyAndLeaveNoOthersBehind) {
   tree_.write_durably("a", "secret");
   struct stat status {};
   ASSERT_EQ(::stat((folder_.path() / "a").c_str(), &status), 0);
@@ -118,7 +118,7 @@ TEST_F(FileTreeTest, RemovesDurably) {
   EXPECT_FALSE(tree_.exists("a"));
 }
 
-TEST_F(FileTreeTest, WritesFilesForOthersOnlyWhereAsked) {
+TEST_F(FileTreeTest, WritesFilesForOthersOnlyOnRequest) {
   const mode_t mask = ::umask(0022);
   tree_.write_durably("mine", "a");
   tree_.write_durably("everyones", "b", Readers::everyone);

@@ -71,7 +71,7 @@ bool nothing_left_in(const std::string& group) {
   return false;
 }
 
-TEST(GroupCommand, KeepsWhatIsPrintedAndHowItEnded) {
+TEST(GroupCommand, KeepsTheOutputAndTheEnd) {
   const GroupCommandEnd end = run("echo done; echo careful >&2; exit 3");
   EXPECT_EQ(end.how, How::exited);
   EXPECT_EQ(end.code, 3);
@@ -97,7 +97,7 @@ TEST(GroupCommand, WhatCannotBeStartedSaysWhy) {
   EXPECT_EQ(run_to_end({.words = {}, .environment = plain}).code, ENOENT);
 }
 
-TEST(GroupCommand, GetsItsEnvironmentAndNoInputAndNothingOfOurs) {
+TEST(GroupCommand, GetsItsEnvironmentNoInputAndNoneOfOurFiles) {
   EXPECT_EQ(run("env | grep -v ^_= | grep -v ^PWD= | sort").output, "LANG=C.UTF-8\nPATH=/usr/bin:/bin\n");
   EXPECT_EQ(run("cat; readlink /proc/self/fd/0").output, "/dev/null\n");
   // Inherited by accident, as from a library that opens files without O_CLOEXEC.
@@ -124,7 +124,7 @@ TEST(GroupCommand, WhenPatienceIsOverAllAreKilledInRealTime) {
   EXPECT_TRUE(nothing_left_in(first_line(end.output)));
 }
 
-TEST(GroupCommand, AChildThatKeepsThePipeHoldsNobodyUpInRealTime) {
+TEST(GroupCommand, AChildThatKeepsThePipeDoesNotDelayTheEndInRealTime) {
   const GroupCommandEnd end = run("echo $$; sleep 600 & exit 0", Seconds{600}, Seconds{0.1});
   EXPECT_EQ(end.how, How::exited);
   EXPECT_EQ(end.code, 0);
@@ -139,7 +139,7 @@ TEST(GroupCommand, AChildThatHasLetThePipeGoIsKilledAsWell) {
   EXPECT_TRUE(nothing_left_in(first_line(end.output)));
 }
 
-TEST(GroupCommand, WhoPrintsWithoutEndIsReadAndBoundedInRealTime) {
+TEST(GroupCommand, EndlessOutputIsReadAndBoundedInRealTime) {
   const GroupCommandEnd end = run("echo $$; yes & yes >&2", Seconds{0.3});
   EXPECT_EQ(end.how, How::timed_out);
   EXPECT_TRUE(end.cut);
@@ -182,7 +182,7 @@ TEST(GroupCommand, ManyRunAtOnceAndLeaveNeitherChildrenNorDescriptorsInRealTime)
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(GroupCommand, EndsWithWhoRunsItHoweverThatDiesInRealTime) {
+TEST(GroupCommand, EndsWithItsRunnerHoweverThatDiesInRealTime) {
   // Orphans become our children, so that we can collect them even if no init process does.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::string group_file = std::filesystem::temp_directory_path() / ("group_" + std::to_string(::getpid()));

@@ -22,11 +22,11 @@ class GroupGuard {
   // Ends the guard and leaves the group alone.
   ~GroupGuard();
 
-  // How often the terminal has interrupted the group (SIGINT) or told it to quit (SIGQUIT).
+  // How often the terminal has sent the group SIGINT or SIGQUIT.
   [[nodiscard]] int interruptions();
-  // The last signal by which the terminal told the group to end: one of those two, or SIGHUP when it was closed.
+  // The last signal with which the terminal ended the group: one of those two, or SIGHUP if the terminal was closed.
   [[nodiscard]] std::optional<int> terminal_signal();
-  // Ends the guard, so that nothing of ours is in the group any more.
+  // Ends the guard, so that no process of ours remains in the group.
   void dismiss();
 
  private:

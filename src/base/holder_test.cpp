@@ -29,7 +29,7 @@ TEST(Holder, IsGoneWhenItsProcessIsOrOnlyWaitsToBeCollected) {
   EXPECT_FALSE(parent_of(machine, 42));
 }
 
-TEST(Holder, ThisProcessKnowsItselfAlsoWhereTheKernelDoesNotTell) {
+TEST(Holder, ThisProcessKnowsItselfEvenWithoutTheKernelsFiles) {
   const Holder known = this_holder(FileTree{});
   EXPECT_EQ(known.pid, ::getpid());
   EXPECT_GT(known.started, 0U);

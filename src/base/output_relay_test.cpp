@@ -76,7 +76,7 @@ TEST_F(OutputRelayTest, PassesEveryByteOnUnchanged) {
   EXPECT_EQ(seen.heard[1], "no\n");
 }
 
-TEST_F(OutputRelayTest, KeepsTheOrderWhereBothAreTheSameFile) {
+TEST_F(OutputRelayTest, KeepsTheOrderIfBothAreTheSameFile) {
   const FileDescriptor out = open("both");
   const Seen seen = relayed(out.get(), out.get(), "for i in 1 2 3 4 5 6 7 8; do echo o$i; echo e$i >&2; done");
   EXPECT_EQ(content("both"), "o1\ne1\no2\ne2\no3\ne3\no4\ne4\no5\ne5\no6\ne6\no7\ne7\no8\ne8\n");
@@ -114,7 +114,7 @@ TEST_F(OutputRelayTest, HoldsTheCommandUpForASlowReader) {
   EXPECT_EQ(content("err"), "done\n");
 }
 
-TEST_F(OutputRelayTest, TellsTheCommandThatTheReaderIsGone) {
+TEST_F(OutputRelayTest, ShowsTheCommandThatTheReaderIsGone) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   FileDescriptor source{ends[0]};
@@ -126,14 +126,14 @@ TEST_F(OutputRelayTest, TellsTheCommandThatTheReaderIsGone) {
   EXPECT_EQ(seen.code, 0);
 }
 
-TEST_F(OutputRelayTest, DoesNotWaitForWhatIsLeftRunning) {
+TEST_F(OutputRelayTest, DoesNotWaitForProcessesLeftRunning) {
   const FileDescriptor out = open("out");
   const Seen seen = relayed(out.get(), out.get(), "(sleep 60; echo late) & echo now");
   EXPECT_EQ(seen.code, 0);
   EXPECT_EQ(content("out"), "now\n");
 }
 
-TEST_F(OutputRelayTest, ShowsATerminalOfTheSameSizeWhereOursIsOne) {
+TEST_F(OutputRelayTest, ShowsATerminalOfTheSameSizeIfOursIsOne) {
   const FileDescriptor ours{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
   ASSERT_TRUE(ours && ::grantpt(ours.get()) == 0 && ::unlockpt(ours.get()) == 0);
   const FileDescriptor screen{::open(::ptsname(ours.get()), O_RDWR | O_NOCTTY | O_CLOEXEC)};

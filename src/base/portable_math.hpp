@@ -1,9 +1,8 @@
-// Elementary functions that give the same bits under every compiler, optimization level, C library and CPU.
-// The C library's own differ in the last bit between versions and between CPUs with and without fused multiply-add; a
+// Elementary functions that give the same bits under every compiler, optimization level, C library and CPU. The C
+// library's own differ in the last bit between versions and between CPUs with and without fused multiply-add; a
 // decision that depends on a comparison would then differ between two machines. These use nothing but IEEE addition,
 // multiplication, division and square root, in a fixed order. Pure functions; relative error below 4e-16 for exp and
-// log; below 4e-14 for the normal distribution up to 8 standard deviations from its
-// mean, and 1e-12 beyond.
+// log, below 4e-14 for the normal distribution up to 8 standard deviations from its mean, and below 1e-12 beyond.
 #pragma once
 
 namespace zeus::portable {

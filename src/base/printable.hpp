@@ -15,7 +15,7 @@ std::string printable(std::string_view text);
 // two.
 std::string shortened(std::string_view text, std::size_t most);
 
-// Both, in single quotes: the way messages name values.
+// The string made printable, shortened and put in single quotes: how messages name values.
 std::string in_quotes(std::string_view text);
 
 }  // namespace zeus

@@ -1,5 +1,5 @@
-// What this process may do that other users may not, and how it gives up what it does not need. Giving up acts on the
-// whole process; do it before other threads are started.
+// The privileges of this process, and how it gives up those that it does not need. Giving up acts on the whole process;
+// do it before starting other threads.
 #pragma once
 
 #include "base/file_tree.hpp"

@@ -1,5 +1,5 @@
-// Waits that signals end. While a SignalWait lives, its signals are blocked in the thread that made it, and end that
-// thread's waits instead of having their usual effect. Used on the thread that made it.
+// Waits that signals can end. While a SignalWait exists, its signals are blocked in the thread that created it, and end
+// that thread's waits instead of having their usual effect. Use it only on that thread.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -18,11 +18,11 @@ class SignalWait {
   SignalWait& operator=(const SignalWait&) = delete;
   ~SignalWait();
 
-  // The signal that came; nothing if the time was up first, or another signal's handler ran.
+  // The signal that arrived; nothing if the time was up first, or if the handler of another signal ran.
   [[nodiscard]] std::optional<int> wait_for(Seconds patience) const;
 
   enum class Input { there_is_some };
-  // As above, but input on the descriptor ends the wait too. -1 stands for no descriptor.
+  // The same, but input on the descriptor ends the wait too. -1 means no descriptor.
   [[nodiscard]] std::variant<std::monostate, int, Input> wait_for(Seconds patience, int descriptor) const;
 
  private:

@@ -10,13 +10,13 @@
 namespace zeus {
 namespace {
 
-TEST(SignalWait, SaysWhichSignalCameInThePlaceOfWhatItUsuallyDoes) {
+TEST(SignalWait, ReportsTheSignalInsteadOfItsUsualEffect) {
   const SignalWait wait{SIGTERM, SIGWINCH};
   ::raise(SIGTERM);
   EXPECT_EQ(wait.wait_for(Seconds{60}), SIGTERM);
 }
 
-TEST(SignalWait, SaysNothingWhenTheTimeIsUp) {
+TEST(SignalWait, ReportsNoSignalWhenTheTimeIsUp) {
   const SignalWait wait{SIGTERM};
   EXPECT_EQ(wait.wait_for(Seconds{0}), std::nullopt);
 }

@@ -5,9 +5,8 @@
 //   static void state(Archive& archive, Self& self) { archive(self.count_, self.costs_); }
 //
 // Supports whole numbers, doubles (bit by bit), booleans, enums, strings, quantities, optionals, pairs, vectors,
-// arrays,
-// maps, variants, records that describe themselves (zeus/fields.hpp), and any type with such a function. A string that
-// was not written this way is a corrupt_data Error. One thread at a time.
+// arrays, maps, variants, records that describe themselves (zeus/fields.hpp), and any type with such a function. A
+// string that was not written this way is a corrupt_data Error. One thread at a time.
 #pragma once
 
 #include <zeus/error.hpp>

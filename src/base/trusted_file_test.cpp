@@ -46,7 +46,7 @@ TEST_F(TrustedFile, OnesOwnIsRead) {
   EXPECT_EQ(read_trusted(file_, ::geteuid(), 100), "what was found");
 }
 
-TEST_F(TrustedFile, OnesOwnIsReadInASharedFolderWhereOnlyOwnersExchangeFiles) {
+TEST_F(TrustedFile, ReadsItsOwnFileInASharedFolderWithTheStickyBit) {
   ::chmod(folder_.path().c_str(), 01777);
   EXPECT_EQ(read_trusted(file_, ::geteuid(), 100), "what was found");
 }
@@ -56,7 +56,7 @@ TEST_F(TrustedFile, AbsenceIsNothing) {
   EXPECT_EQ(read_trusted(folder_.path() / "no" / "folder", ::geteuid(), 100), std::nullopt);
 }
 
-TEST_F(TrustedFile, WhatSomebodyElseWroteIsNotBelieved) {
+TEST_F(TrustedFile, RefusesAFileOfAnotherUser) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can give files away";
   }
@@ -64,19 +64,19 @@ TEST_F(TrustedFile, WhatSomebodyElseWroteIsNotBelieved) {
   expect_distrust("it belongs to user 65534");
 }
 
-TEST_F(TrustedFile, WhatRootWroteIsBelievedByAll) {
+TEST_F(TrustedFile, EveryUserTrustsFilesOfRoot) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root has files of root";
   }
   EXPECT_EQ(read_trusted(file_, nobody, 100), "what was found");
 }
 
-TEST_F(TrustedFile, WhatOthersMayWriteToIsNotBelieved) {
+TEST_F(TrustedFile, RefusesAFileThatOthersMayWrite) {
   ::chmod(file_.c_str(), 0620);
   expect_distrust("other users may write to it");
 }
 
-TEST_F(TrustedFile, ASecretThatOthersMayReadIsNone) {
+TEST_F(TrustedFile, RefusesASecretThatOthersMayRead) {
   EXPECT_EQ(read_trusted(file_, ::geteuid(), 100, Readers::owner), "what was found");
   for (const mode_t mode : {0640U, 0604U}) {
     ::chmod(file_.c_str(), mode);
@@ -85,7 +85,7 @@ TEST_F(TrustedFile, ASecretThatOthersMayReadIsNone) {
   }
 }
 
-TEST_F(TrustedFile, InAFolderWhereOthersExchangeFilesNothingIsBelieved) {
+TEST_F(TrustedFile, RefusesAnyFileInAFolderWhereOthersMayReplaceIt) {
   ::chmod(folder_.path().c_str(), 0777);
   expect_distrust("of its folder: other users may write to it");
 }
@@ -110,7 +110,7 @@ TEST_F(TrustedFile, APipeOrAFolderIsNoFileAndIsNotWaitedFor) {
   expect_distrust("not a plain file");
 }
 
-TEST_F(TrustedFile, MoreThanItMayHaveIsSaid) {
+TEST_F(TrustedFile, ReportsAFileThatIsTooLong) {
   try {
     read_trusted(file_, ::geteuid(), 13);
     ADD_FAILURE();

@@ -114,7 +114,7 @@ TEST(Units, ArePrintedWithTheirUnitAndReadBack) {
   EXPECT_EQ(parse_joules(printed(63_J)), 63_J);
 }
 
-TEST(Units, EnergiesArePrintedWithTheirDoubt) {
+TEST(Units, EnergiesArePrintedWithTheirUncertainty) {
   EXPECT_EQ(printed(Energy{.value = 63.04_J, .uncertainty = 0.41_J, .systematic = {}}), "63.04 ± 0.41 J");
 }
 

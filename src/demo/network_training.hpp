@@ -1,6 +1,6 @@
-// One training of the small network from its initial weights, while the virtual GPU does the work it represents, under
-// power limits that a training session (train/session.hpp) sets, measures and accounts. One thread; the arguments must
-// outlive it.
+// One training of the small network from initial weights. Meanwhile the virtual GPU does the work that the training
+// represents, under power limits that a training session (train/session.hpp) sets, measures and accounts. One thread;
+// the arguments must outlive it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,7 +26,7 @@
 
 namespace zeus::demo {
 
-// Where trainings run.
+// The GPU, its model and the clock with which trainings run.
 struct Bench {
   StageGpu gpu;
   const physics::GpuModel& model;
@@ -42,14 +42,14 @@ class NetworkTraining {
   NetworkTraining& operator=(const NetworkTraining&) = delete;
   ~NetworkTraining();
 
-  // Keeps this limit from now on.
+  // From now on, keeps this limit.
   void hold(Watts limit);
-  // Measures these limits (and those between them on their grid) from now on, then keeps the cheapest.
+  // From now on, measures these limits and those between them on their grid, then keeps the cheapest.
   void measure(std::span<const Watts> limits);
-  // Trains within the current epoch until everything is measured; false if the epoch ended before.
+  // Trains until all limits are measured; false if the epoch ended first.
   bool train_until_measured();
   [[nodiscard]] bool measuring() const;
-  // Per epoch, ascending by limit.
+  // The measurements of an epoch, ascending by limit.
   [[nodiscard]] std::vector<records::LimitProfile> measured() const;
   [[nodiscard]] std::optional<Watts> limit() const;
 
@@ -58,7 +58,7 @@ class NetworkTraining {
 
   [[nodiscard]] int epochs() const { return epochs_; }
   [[nodiscard]] double accuracy() const { return accuracy_; }
-  // Since it began.
+  // Since the training began.
   [[nodiscard]] Energy energy() const;
   [[nodiscard]] Seconds time() const;
 
@@ -67,10 +67,10 @@ class NetworkTraining {
 
  private:
   void open(TrainingOptions options);
-  // An unavailable Error if the session may not set the limit.
+  // An unavailable Error if the session is not allowed to set the limit.
   void begin_epoch();
   void close();
-  // Goes on to the next report of progress.
+  // Continues to the next report of progress.
   void advance();
 
   Bench bench_;
@@ -85,9 +85,9 @@ class NetworkTraining {
   std::unique_ptr<train::Session> session_;
   std::optional<PowerProfile> profile_;
   std::optional<Watts> limit_;
-  std::string left_alone_;        // why the limits are not set
-  std::uint64_t steps_ = 0;       // of the GPU, in this epoch
-  std::uint64_t real_steps_ = 0;  // of the network, in this epoch
+  std::string left_alone_;        // why the limits are left alone
+  std::uint64_t steps_ = 0;       // steps of the GPU in this epoch
+  std::uint64_t real_steps_ = 0;  // steps of the network in this epoch
   int epochs_ = 0;
   double accuracy_ = 0.0;
 };

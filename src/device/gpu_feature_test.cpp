@@ -9,7 +9,7 @@
 namespace zeus::device {
 namespace {
 
-TEST(GpuFeatures, NothingIsThereUntilItWasProbed) {
+TEST(GpuFeatures, NoFeatureIsThereBeforeItIsProbed) {
   GpuFeatures features;
   EXPECT_FALSE(features.has(GpuFeature::energy_counter));
   features.probe(GpuFeature::energy_counter, Reading<int>{1});
@@ -29,7 +29,7 @@ TEST(GpuFeatures, EachHasANameOfItsOwn) {
   EXPECT_EQ(to_string(GpuFeature::mig), "MIG");
 }
 
-TEST(GpuFeatures, EveryPowerThatAnyDeviceTellsHasOne) {
+TEST(GpuFeatures, EveryKindOfPowerHasAFeature) {
   EXPECT_EQ(power_feature(PowerKind::instant, PowerScope::gpu), GpuFeature::instant_power);
   EXPECT_EQ(power_feature(PowerKind::plain, PowerScope::gpu), GpuFeature::plain_power);
   EXPECT_EQ(power_feature(PowerKind::average, PowerScope::module), GpuFeature::module_average_power);

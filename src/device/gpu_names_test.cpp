@@ -53,7 +53,7 @@ TEST_F(GpuNames, NumbersAndUuidsMayBeMixedAndKeepTheirOrder) {
   EXPECT_THAT(numbers({}), ElementsAre());
 }
 
-TEST_F(GpuNames, AWordThatNamesNoneIsAnsweredByWhatThereIs) {
+TEST_F(GpuNames, TheErrorForAnUnknownNameListsTheGpus) {
   const Error number = why_not({"0", "2"});
   EXPECT_EQ(number.kind(), ErrorKind::not_found);
   EXPECT_STREQ(number.what(), "there is no GPU '2'; there are 0 (Tesla V100, GPU-c), 1 (Tesla V100, GPU-a)");

@@ -36,10 +36,10 @@ struct Inventory {
   [[nodiscard]] std::vector<DiscoveredGpu> visible() const;
 };
 
-// Asks each back-end in turn. If one fails altogether, that is a problem in the list, and the others are still asked. A
+// Asks each back-end in turn. If one fails entirely, the list has a problem for it, and the others are still asked. A
 // GPU that two back-ends find (the same UUID) is listed once, as the first one found it. Of this machine's devices, a
-// daemon adds only those that the drivers do not show here at all: a GPU that the driver hides from a program (as in a
-// container) stays hidden. A CPU package that cannot be read here is the daemon's. NVIDIA's GPUs come first, numbered
+// daemon adds only those whose drivers show none here: a GPU that the driver hides from a program (as in a container)
+// stays hidden. A CPU package that cannot be read here is read through the daemon. NVIDIA's GPUs come first, numbered
 // by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER in `environment`; then AMD's, by ROCm's variables (visibility.hpp);
 // then those of other nodes, whatever the variables say.
 Inventory take_inventory(std::span<Backend* const> backends, const Environment& environment);

@@ -37,7 +37,7 @@ TEST(Inventory, BackEndsAreAskedInOrderAndTheFirstToFindAGpuKeepsIt) {
   EXPECT_EQ(inventory.backends[0].summary, "driver 1");
 }
 
-TEST(Inventory, ADaemonHereAddsOnlyWhatTheDriversDoNotShowAtAll) {
+TEST(Inventory, ALocalDaemonAddsOnlyDevicesThatNoDriverShows) {
   test::FakeBackend own{"own"};
   own.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}};
   test::FakeBackend daemon{"daemon"};
@@ -68,7 +68,7 @@ TEST(Inventory, AnotherNodesGpusAreNumberedAfterAllThatAreHere) {
   EXPECT_EQ(visible[1].gpu->identity().uuid, "GPU-far");
 }
 
-TEST(Inventory, ACpuPackageIsThatOfWhoeverMayReadIt) {
+TEST(Inventory, ACpuPackageComesFromTheBackendThatMayReadIt) {
   test::FakeBackend own{"own"};
   const auto closed = std::make_shared<test::FakeCpu>(0, "package-0");
   const auto open = std::make_shared<test::FakeCpu>(1, "package-1");

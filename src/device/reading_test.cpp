@@ -27,7 +27,7 @@ TEST(Reading, IsAValueOrAReason) {
   EXPECT_EQ(to_string(unsaid.failure()), "timed out");
 }
 
-TEST(Reading, NobodyReadIsAnUnknownFailureAndNoValue) {
+TEST(Reading, ADefaultReadingIsAnUnknownFailureWithoutAValue) {
   const Reading<Watts> nothing;
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.failure().reason, Reason::unknown);

@@ -31,7 +31,7 @@ TEST(UpdatePeriod, IsFoundByWatchingAllCountersAtOnce) {
   EXPECT_LT(clock.now(), (Instant{} + 1_s)) << "it stops when it knows";
 }
 
-TEST(UpdatePeriod, ACounterThatStandsStillIsSaidToAndNotWaitedForForEver) {
+TEST(UpdatePeriod, ReportsACounterThatStandsStillAndStopsWaiting) {
   VirtualClock clock;
   const auto still = ticking(clock, 1e9);
   const std::vector<const Gpu*> gpus{still.get()};
@@ -41,7 +41,7 @@ TEST(UpdatePeriod, ACounterThatStandsStillIsSaidToAndNotWaitedForForEver) {
   EXPECT_LT(clock.now(), (Instant{} + 2.1_s));
 }
 
-TEST(UpdatePeriod, AGpuWithoutACounterSaysWhyAndDelaysNobody) {
+TEST(UpdatePeriod, AGpuWithoutACounterReportsWhyAndDelaysNoOther) {
   VirtualClock clock;
   const test::FakeGpu none{GpuIdentity{}};
   const std::vector<const Gpu*> gpus{&none};

@@ -49,7 +49,7 @@ TEST(Visibility, WithoutTheVariableAllAreVisible) {
   EXPECT_TRUE(visibility.problems.empty());
 }
 
-TEST(Visibility, AValueMeansWhatItMeansToCuda) {
+TEST(Visibility, ValuesHaveTheirMeaningInCuda) {
   const std::vector<Case> cases{
       {"0", {0}, true},
       {"2,1", {2, 1}, true},
@@ -105,7 +105,7 @@ TEST(Visibility, AValueMeansWhatItMeansToCuda) {
   }
 }
 
-TEST(Visibility, AProblemSaysWhichEntryAndWhatFollows) {
+TEST(Visibility, AProblemNamesTheEntryAndItsConsequence) {
   const Visibility visibility = with("1,7,0");
   ASSERT_EQ(visibility.problems.size(), 1U);
   EXPECT_EQ(visibility.problems[0].what,
@@ -166,7 +166,7 @@ TEST_F(MigVisibility, AnIndexOfACutGpuMeansItsFirstSlice) {
   EXPECT_EQ(see("1").gpus, (std::vector{VisibleGpu{1, "MIG-11110000-0000-0000-0000-000000000000"}}));
 }
 
-TEST_F(MigVisibility, AProgramSeesOneSliceAndNothingBeside) {
+TEST_F(MigVisibility, AProgramSeesOneSliceAndNothingElse) {
   for (const char* value : {"0,1,2", "MIG-1111,MIG-2222"}) {
     const Visibility visibility = see(value);
     EXPECT_EQ(visibility.gpus, (std::vector{VisibleGpu{1, "MIG-11110000-0000-0000-0000-000000000000"}})) << value;
@@ -207,7 +207,7 @@ TEST_F(AmdVisibility, HipNumbersWhatTheRuntimeBelowLeaves) {
   EXPECT_EQ(positions(see({{"ROCR_VISIBLE_DEVICES", ""}, {"HIP_VISIBLE_DEVICES", "0"}})), Positions{});
 }
 
-TEST_F(AmdVisibility, CudasVariableCountsWhereHipsIsNotSet) {
+TEST_F(AmdVisibility, CudasVariableCountsIfHipsIsNotSet) {
   EXPECT_EQ(positions(see({{"CUDA_VISIBLE_DEVICES", "1"}})), Positions{1});
   EXPECT_EQ(positions(see({{"CUDA_VISIBLE_DEVICES", "1"}, {"HIP_VISIBLE_DEVICES", "0"}})), Positions{0});
 }
@@ -225,7 +225,7 @@ TEST_F(AmdVisibility, VendorsDoNotDisturbOneAnother) {
   EXPECT_EQ(positions(visible_gpus(both, GpuVendor::amd, environment)), Positions{6});
 }
 
-TEST(Visibility, OnAMachineWithoutGpusThereIsNothingToSay) {
+TEST(Visibility, OnAMachineWithoutGpusThereAreNoProblems) {
   const Visibility visibility = with("0", {});
   EXPECT_TRUE(visibility.gpus.empty());
   EXPECT_TRUE(visibility.problems.empty());

@@ -21,9 +21,9 @@ class EnergyAccount {
   EnergyAccount& operator=(const EnergyAccount&) = delete;
   ~EnergyAccount();
 
-  // Until now, as far as it can be known at once.
+  // The sum up to now, as far as it is known without waiting.
   const Taken& look();
-  // Until now, as well as it can be known. Ends the account; later calls return the same.
+  // The sum up to now, as exactly as possible. Ends the account; later calls return the same.
   const Taken& close();
 
  private:

@@ -29,7 +29,7 @@ class Instruments {
   Instruments& operator=(const Instruments&) = delete;
   virtual ~Instruments() = default;
 
-  // Another training begins; what is taken from now on is its.
+  // Another training begins: time and energy from now on are its own.
   virtual void begin() = 0;
   // As in jobs/try.hpp. `run_time` is the duration of the last such training.
   virtual void hold(Watts limit) = 0;

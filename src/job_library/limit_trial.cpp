@@ -8,9 +8,9 @@ namespace zeus::job_library {
 
 namespace {
 
-// A slice has at most one step to settle for each so many that are measured.
+// How many measured steps of a slice there are for each step to settle.
 constexpr std::uint32_t measured_for_settled = 4;
-// Beside a slice, an epoch has steps to settle, and evaluation.
+// An epoch must be this many times as long as a slice: it also has steps to settle, and evaluation.
 constexpr double epoch_for_a_slice = 2.0;
 // Epochs that follow each other more quickly are reported together.
 constexpr Seconds shortest_word{0.02};

@@ -1,6 +1,6 @@
-// A training that is the user's own loop, as jobs::Driver drives it. What the loop reports is kept until the driver
-// asks for it, and the loop learns what the driver wants when it asks whether to go on. Counts epochs and steps; the
-// instruments measure them and set the limits. One thread; what it is given outlives it.
+// A training that is the user's own loop, as a Try for jobs::Driver. It keeps the loop's reports until the driver asks
+// for them. The loop learns what the driver wants when it asks whether to continue. This class counts epochs and steps;
+// the instruments measure them and set the limits. One thread; the arguments must outlive it.
 #pragma once
 
 #include "base/clock.hpp"

@@ -51,7 +51,7 @@ struct Power {
   Watts power;
 };
 
-// Converts what was seen under one limit to the highest limit, by what slices say.
+// Converts a measurement under one limit to the highest limit, by the ratio that slices show.
 std::optional<Power> by_highest(const records::WholeEpochs& whole, const records::JobDevice& device,
                                 std::span<const records::LimitProfile> limits) {
   const Power seen{.time = whole.mean_time(), .power = whole.energy / whole.time};
@@ -88,7 +88,7 @@ double half_width_of_epoch(const records::WholeEpochs& whole, Unit unit, const P
   }
   const double apart = std::max(std::abs(epoch.time / whole.mean_time() - 1.0),
                                 std::abs(epoch.power * epoch.time / whole.mean_energy() - 1.0));
-  // If what is beside the steps is known, it was assumed to be affected half as much as they are.
+  // If the share outside of steps is known, the limit was assumed to affect it half as much as the steps.
   const bool told = unit == Unit::epoch && whole.beside_steps;
   const double in_doubt = told ? 0.5 * *whole.beside_steps / (1.0 - 0.5 * *whole.beside_steps) : beside_steps;
   return std::hypot(by_scatter, half_width_of_slices(whole.limit, limits), in_doubt * apart);
@@ -184,8 +184,8 @@ Spent DefaultRuns::spent(const records::JobDevice& device, Joules energy, Second
   return {.energy = energy, .time = time, .cost = optimize::EnergyTimeCost{eta_, device.max_power}.of(energy, time)};
 }
 
-// The mean start with its half-width. If none of the default was seen, that of another batch size: what comes before
-// the first epoch is much the same.
+// The mean start with its half-width. If the default has not run, that of another batch size: what comes before the
+// first epoch is about the same.
 std::optional<std::pair<Spent, Spent>> DefaultRuns::start(const On& on) const {
   const auto told = [](const auto& size) { return !size.second.starts.empty(); };
   auto size = on.sizes.find(default_size_);
@@ -276,7 +276,7 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
   }
   const Scatter& runs = of_default->second;
   const double deviation = std::max(std::sqrt(squares / freedom), hidden_deviation_of_run());
-  // Numbers of epochs scatter by factors: if few runs were short, the mean is further above them than below.
+  // Numbers of epochs scatter by factors, so the true mean may be further above the mean of a few runs than below it.
   const double factor = portable::exp(student_quantile(freedom) * deviation / std::sqrt(runs.count));
   return EpochCount{.unit = unit_, .mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};
 }

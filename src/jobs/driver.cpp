@@ -454,13 +454,13 @@ void Driver::carry_out(const Machine::GiveUp& give_up) {
 }
 
 std::string Driver::reason(Machine::Why why) {
-  switch (why) {
-    case Machine::Why::ended:
-      return fmt::format("the command ended with exit code {}", training_.state().exit_code.value_or(0));
-    case Machine::Why::interrupted:
-      break;
+  const Try::State state = training_.state();
+  if (why == Machine::Why::interrupted || state.interrupted) {
+    return "it was interrupted";
   }
-  return "it was interrupted";
+  const int exit_code = state.exit_code.value_or(0);
+  return exit_code == 0 ? "the command ended without reporting a metric"
+                        : fmt::format("the command ended with exit code {}", exit_code);
 }
 
 void Driver::carry_out(const Machine::Done& /*done*/) {

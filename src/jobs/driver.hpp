@@ -1,7 +1,7 @@
-// Drives one recurrence of a job: asks the job, has a Try do what optimize::RecurrenceMachine says, and records the
-// result. `zeus run`, the demo and zeus::Job share this loop. If we start and end the training, run() does everything.
-// If the training is a user's own loop, go_on() returns what has happened without waiting, and advance() is called
-// whenever something has. One thread; the caller keeps what it passes in alive.
+// Drives one recurrence of a job: asks the job, makes a Try carry out the actions of optimize::RecurrenceMachine, and
+// records the result. `zeus run`, the demo and zeus::Job share this loop. If Zeus starts and ends the training, run()
+// does everything. If the training is a user's own loop, Try::go_on() returns its events without waiting, and the loop
+// calls advance() whenever there is one. One thread; the caller keeps the arguments alive.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,16 +25,16 @@
 namespace zeus::jobs {
 
 struct DriverOptions {
-  bool sets_limits = true;       // otherwise the limit in force is the only one
-  bool stops_at_target = false;  // otherwise a training that has reached its target runs to its own end
-  // Whether an epoch is assumed to cost what its limit was measured to cost, so that a try that cannot afford another
-  // epoch is stopped before that epoch ends.
+  bool sets_limits = true;       // if false, the limit in force is the only one
+  bool stops_at_target = false;  // if false, a training that has reached its target runs to its own end
+  // Whether to assume that an epoch costs what was measured under its limit. A try that cannot afford another epoch is
+  // then stopped before that epoch ends.
   bool foresees_epochs = false;
-  // Whether each try is started only when start_next() is called.
+  // Whether each try waits for a call of start_next().
   bool starts_when_told = false;
 };
 
-// Events for people, as they happen. ProfileStep, RunStep and GiveUpStep: the job's next step.
+// Events to display, as they happen. ProfileStep, RunStep and GiveUpStep are the job's next step.
 struct LimitsRecorded {
   int batch_size = 0;
   std::vector<records::LimitProfile> limits;
@@ -42,7 +42,7 @@ struct LimitsRecorded {
 struct EpochTrained {
   int batch_size = 0;
   int epoch = 0;
-  std::optional<int> most;  // that a try may run
+  std::optional<int> most;  // the most that a try may run
   std::optional<double> metric;
 };
 struct TryOver {
@@ -50,7 +50,7 @@ struct TryOver {
   Finished finished;
   Joules energy;
 };
-// A try's training has ended.
+// The training of a try has ended.
 struct TrainingOver {
   bool seen_through = false;  // it ran to its own end, or to its target if it stops there
 };
@@ -58,29 +58,29 @@ using DriverEvent = std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorde
 
 enum class DriverEnd {
   reached,
-  missed,      // the target was missed as often as allowed
+  missed,      // the recurrence missed the target as often as allowed
   given_up,    // interrupted or lost: nothing is left to do
-  unrecorded,  // the store has failed and no training runs: one may run unrecorded
+  unrecorded,  // the store has failed and no training runs: the caller may run one unrecorded
 };
 
 class Driver {
  public:
   using Tell = std::function<void(const DriverEvent&)>;
-  // Called with an error of the store, or the conflict if another process gave the recurrence up. If it throws, that
-  // passes through; if it returns, the training goes on and nothing more is recorded.
+  // Called with an error of the store, or with the conflict if another process gave up the recurrence. If it throws,
+  // the exception passes through. If it returns, the training continues and nothing more is recorded.
   using StoreFailed = std::function<void(const Error&)>;
 
-  // `recurrence` was begun on `device`.
+  // `recurrence` must have begun on `device`.
   Driver(std::unique_ptr<RecurrenceLink> recurrence, const records::JobDevice& device, Try& training,
          const DriverOptions& options, Clock& clock, Tell tell, StoreFailed store_failed);
 
   DriverEnd run();
-  // One step of the loop: does what is due and lets the training continue. Returns the end, once there is one.
+  // One step of the loop: does what is due and lets the training continue. Returns the end once there is one.
   std::optional<DriverEnd> advance();
-  // Whether another step has work to do without a new event.
+  // Whether another step has work to do before a new event.
   [[nodiscard]] bool has_more_to_do() const { return !end_ && !then_ && !to_do_.empty() && !waits_to_start(); }
   void start_next() { may_start_ = true; }
-  // Whether everything is on record.
+  // Whether everything has been recorded.
   [[nodiscard]] bool recorded() const { return recorded_; }
 
  private:
@@ -138,16 +138,16 @@ class Driver {
   Machine machine_;
   std::deque<Machine::Action> to_do_;
   bool may_start_ = false;
-  std::function<void()> then_;   // called once the training has ended, while its end is awaited
-  std::optional<RunStep> step_;  // of the running try
+  std::function<void()> then_;   // called once the awaited end of the training has come
+  std::optional<RunStep> step_;  // the step of the running try
   std::optional<DriverEnd> end_;
   bool reached_ = false;
-  EpochAccount epochs_;  // of the training
+  EpochAccount epochs_;  // those of the training
   bool just_started_ = false;
   bool told_of_standstill_ = false;
   Instant looked_;             // when the cost was last checked
   int epochs_recorded_ = 0;    // of the try
-  Instant progress_recorded_;  // when it was last recorded
+  Instant progress_recorded_;  // when progress was last recorded
 };
 
 }  // namespace zeus::jobs

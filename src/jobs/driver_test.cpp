@@ -59,6 +59,11 @@ class ScriptedTry final : public Try {
     if (state_.exit_code) {
       return {};
     }
+    if (exits_with) {
+      state_.exit_code = exits_with;
+      state_.interrupted = is_interrupted;
+      return {};
+    }
     if (started.back() == lucky && state_.epochs == lucky_epochs) {
       state_.exit_code = 0;
       return {};
@@ -85,6 +90,8 @@ class ScriptedTry final : public Try {
   int lucky = 0;  // reaches the target in the last of its epochs
   int lucky_epochs = 1;
   bool measures_while_lucky = false;
+  std::optional<int> exits_with;  // at once, without a metric
+  bool is_interrupted = false;
   std::function<void()> meanwhile;  // called once, when limits are to be measured
 
  private:
@@ -136,6 +143,19 @@ TEST_F(DriverTest, EpochsCountWhileOneLimitIsMeasuredButNotWhileSeveralAreCompar
   EXPECT_EQ(recur(one_limit, "another"), DriverEnd::reached);
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->count, 2) << "the first includes the start";
+}
+
+TEST_F(DriverTest, ARecurrenceThatIsGivenUpHasTheReason) {
+  const auto reason = [this](int exit_code, bool interrupted) {
+    training_.exits_with = exit_code;
+    training_.is_interrupted = interrupted;
+    EXPECT_EQ(recur(), DriverEnd::given_up);
+    return Job::open(store_, site_, "job", definition()).view().recurrences.back().reason;
+  };
+  EXPECT_EQ(reason(3, false), "the command ended with exit code 3");
+  EXPECT_EQ(reason(0, false), "the command ended without reporting a metric");
+  EXPECT_EQ(reason(0, true), "it was interrupted");
+  EXPECT_EQ(reason(130, true), "it was interrupted");
 }
 
 TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {

@@ -16,8 +16,8 @@ class EpochAccount {
  public:
   // The epoch under way is not typical: limits were changed or measured in it, or the training was suspended.
   void disturb() { undisturbed_ = false; }
-  // The first steps were reported when this much had been taken. The start ended as long before the first report as the
-  // second came after it.
+  // Steps were reported for the first or second time when this much had been taken. The start ended as long before the
+  // first report as the second came after it.
   void steps_seen(const Try::Taken& taken);
   // This many epochs are over, this much was taken so far, and `limit` is in force.
   void epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit);

@@ -272,7 +272,7 @@ class Job {
   std::unique_ptr<Impl> impl_;
 };
 
-// One need for a trained model: owned by this process, or resumed for its owner elsewhere. Its Job must outlive it. The
+// A recurrence, which is owned by this process, or resumed for its owner elsewhere. Its Job must outlive it. The
 // destructor gives up a recurrence of this process that is not over, as far as the store allows; it throws nothing.
 class Recurrence {
  public:

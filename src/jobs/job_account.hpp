@@ -1,4 +1,4 @@
-// What people want to know of a job, folded from its history beside the state that decides (job_state.hpp): its last
+// What is shown of a job, folded from its history in addition to the state that decides (job_state.hpp): its last
 // recurrences and tries, the cost of all of them, and the savings, in total and by day. Updated entry by entry, and
 // saved and restored like the state. The same entries give the same result, however often it was saved in between. A
 // value with one owner; one thread at a time.
@@ -132,7 +132,7 @@ class JobAccount {
     }
   };
   static constexpr std::uint64_t entries_between_marks = 1024;
-  // The entries at the last mark before recurrence `number` began: it comes after them.
+  // The number of entries at the last mark before recurrence `number` began; the recurrence comes after them.
   [[nodiscard]] std::uint64_t entries_before_recurrence(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t entries_before_try(std::uint64_t number) const;
 
@@ -219,7 +219,7 @@ class JobAccount {
   std::vector<records::DaySums> days_;
   std::optional<std::vector<std::int64_t>> changed_days_;  // nothing: all of them
   std::vector<Era> eras_;                                  // those that are over
-  // The last few of them: those whose default is final, and in each unit those of this era.
+  // The last few recurrences that reached the target: those whose default is final, and those of this era in each unit.
   std::vector<Against> last_known_;
   std::array<std::vector<Against>, 2> last_open_;
   std::optional<RecurrenceAccount> last_reached_;  // with the highest number

@@ -1,6 +1,6 @@
-// A job's history folded: who runs what now, the next numbers, what is known of each device, and the recurring job of
-// optimize/ that decides. A pure function of the entries applied; holds no clock and no store. A value with one owner;
-// one thread at a time.
+// A job's history, folded: the running recurrences and their owners, the next numbers, what is known of each device,
+// and the optimize::RecurringJob that decides. A pure function of the entries applied; it holds no clock and no store.
+// A value with one owner; one thread at a time.
 #pragma once
 
 #include "base/state_text.hpp"

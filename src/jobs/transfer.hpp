@@ -53,9 +53,9 @@ struct TextPieces {
   std::function<std::string_view()> next;  // valid until the next call; empty at the end
 };
 
-// Imports the job as `name`, entry by entry. Gives up what was running where it was exported, because it does not run
-// here. A name in use is an already_exists Error, unless the same request of `origin` made it. An export that is
-// incomplete, or another text, leaves nothing behind.
+// Imports the job as `name`, entry by entry. Recurrences that were running at the export are given up, because they do
+// not run here. A name in use is an already_exists Error, unless the same request of `origin` created it. An incomplete
+// export, or input that is not an export, leaves nothing behind.
 store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
                             const store::JobOrigin& origin = {});
 store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now,

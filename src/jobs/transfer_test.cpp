@@ -75,7 +75,7 @@ TEST_F(TransferTest, RecurrencesThatRanDuringTheExportAreGivenUp) {
   recurrence.finished({.left_out = {}});
 }
 
-TEST_F(TransferTest, RefusesATextThatIsCutOffAnywhere) {
+TEST_F(TransferTest, RefusesATruncatedExportOfAnyLength) {
   const std::string text = export_job(*store_, "job");
   for (std::size_t length = 0; length + 1 < text.size(); length += 7) {
     EXPECT_EQ(refused(text.substr(0, length)), ErrorKind::corrupt_data) << length;

@@ -81,7 +81,7 @@ class Try {
       return all;
     }
   };
-  // Since its start, as far as known at once.
+  // Since its start, as far as is known without waiting.
   [[nodiscard]] virtual Taken taken_so_far() = 0;
   // Since its start, as exactly as possible; what it takes from now on is not counted.
   virtual Taken close() = 0;

@@ -34,7 +34,7 @@ TEST(Devices, OneThatIsNotThereIsNotFound) {
   EXPECT_EQ(kind_of([] { (void)CpuPackage{-1}.energy(); }), ErrorKind::not_found);
 }
 
-TEST(Devices, WhereThereAreNoneItIsSaidWhy) {
+TEST(Devices, ReportsWhyThereAreNone) {
   if (gpus().empty()) {
     EXPECT_FALSE(device_problems().empty());
   }

@@ -8,7 +8,7 @@
 namespace zeus {
 namespace {
 
-TEST(Version, OfTheLibraryIsThatOfItsHeadersWhereTheyCameTogether) {
+TEST(Version, OfTheLibraryIsThatOfTheHeadersItWasBuiltWith) {
   EXPECT_EQ(version(), header_version);
   EXPECT_EQ(version(), ZEUS_HEADER_VERSION);
 }

@@ -78,7 +78,7 @@ TEST(PipelineTiming, ComputationsShorterThanTheLeadAreLookedPast) {
   EXPECT_EQ(timing.wish(at(second), lead).clock, Megahertz{1380});
 }
 
-TEST(PipelineTiming, WhatVariesIsTakenAtItsShortest) {
+TEST(PipelineTiming, VaryingTimesCountAtTheirShortest) {
   PipelineTiming timing{slow_then_fast};
   double start = iteration(timing, slow_then_fast, 0, 1);
   start = iteration(timing, slow_then_fast, start, 0.5);
@@ -98,7 +98,7 @@ TEST(PipelineTiming, NoClockOfItsOwnIsTheLastOneBeforeIt) {
   EXPECT_EQ(none.wish(at(0), lead).clock, Megahertz{0});
 }
 
-TEST(PipelineTiming, WhatIsNotNextIsRefusedAndChangesNothing) {
+TEST(PipelineTiming, AnInstructionOutOfOrderIsRefusedAndChangesNothing) {
   PipelineTiming timing{slow_then_fast};
   EXPECT_THROW(timing.begin("backward", at(0)), Error);
   EXPECT_THROW(timing.end("forward"), Error);

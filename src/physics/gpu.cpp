@@ -209,8 +209,8 @@ Watts Gpu::mean_power(Instant from, Instant to) const {
   return (energy(to) - energy(from)) / (to - from);
 }
 
-// Whether the writer had not begun to overwrite a segment when it was copied: it writes to the slot after the last
-// published one.
+// Whether the copy of a segment is good: the writer, which writes to the slot after the last published one, had not
+// begun to overwrite it.
 bool Gpu::still_whole(std::uint64_t number) const {
   return load_acquire(state_->segments_published) - number < GpuState::segment_slots;
 }

@@ -49,7 +49,7 @@ TEST(Gpu, ATableIsFollowedPointByPointAndOverAgain) {
 }
 
 // Reading, however often, must not change anything: every process of a session sees the same energy.
-TEST(Gpu, EnergyDoesNotDependOnWhoAdvancedWhen) {
+TEST(Gpu, EnergyDoesNotDependOnWhenItsStateIsAdvanced) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random{seed};
     Card often{"A40"};
@@ -110,7 +110,7 @@ TEST(Gpu, LooksBackFurtherThanItsSegments) {
 }
 
 // One writer, and readers that take no lock: what they see never goes back, and is never torn.
-TEST(Gpu, ReadersNeedNoLockBesideAWriter) {
+TEST(Gpu, ReadersNeedNoLockDuringAWrite) {
   Card card{"V100"};
   std::atomic<std::int64_t> time{beginning.nanoseconds};
   std::atomic<bool> done{false};

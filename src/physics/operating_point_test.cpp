@@ -43,7 +43,7 @@ TEST_P(EveryPreset, KeepsToTheLimitDownToTheLeastEnforceablePower) {
   EXPECT_TRUE(floor.held_by(Throttle::power_cap));
 }
 
-TEST_P(EveryPreset, ALockedClockHoldsWhereTheLimitDoesNot) {
+TEST_P(EveryPreset, ALockedClockHoldsIfTheLimitDoesNotBind) {
   Controls locked = controls;
   locked.clocks_locked = true;
   locked.lock_max = locked.lock_min = model.clocks.min + model.clocks.step * 10.0;

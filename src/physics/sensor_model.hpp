@@ -1,4 +1,4 @@
-// What a GPU's own sensors show: how often each value moves, what it averages over, and how far off it is.
+// The sensors of a GPU: how often each value is updated, over which time it is averaged, and its error.
 // Plain values, trivially copyable; safe to share between threads and to place in shared memory.
 #pragma once
 

@@ -19,7 +19,7 @@ struct Card {
   Sensors sensors{gpu};
 };
 
-TEST(Sensors, TheCounterMovesOncePerPeriodAndIsTheTruthOfThatMoment) {
+TEST(Sensors, TheCounterMovesOncePerPeriodToTheTrueEnergyOfThatMoment) {
   Card card{preset("V100")};
   card.gpu.set_load(beginning, Load::constant(Demand::of_power(200_W)));
   const EnergyReading reading = *card.sensors.counter(beginning + 1.019_s);
@@ -36,7 +36,7 @@ TEST(Sensors, PascalHasNoCounter) {
   EXPECT_TRUE(card.sensors.instant(beginning));
 }
 
-TEST(Sensors, AnHourOfRandomLoadsEndsWithTheCounterAtTheTruth) {
+TEST(Sensors, TheCounterShowsTheTrueEnergyAfterAnHourOfRandomLoads) {
   for (const GpuModel& model : presets()) {
     if (!model.sensors.counter_present) {
       continue;
@@ -82,7 +82,7 @@ TEST(Sensors, AnAverageReadingLagsByItsWindowAndAnInstantOneDoesNot) {
   EXPECT_EQ(card.sensors.power(beginning + 10.5_s)->value, card.sensors.average(beginning + 10.5_s)->value);
 }
 
-TEST(Sensors, GainAndOffsetShowInReadingsAndNotInTheTruth) {
+TEST(Sensors, GainAndOffsetAffectReadingsButNotTheTrueEnergy) {
   GpuModel model = preset("V100");
   model.sensors.gain = 0.945;
   model.sensors.offset = 2_W;

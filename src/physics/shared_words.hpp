@@ -1,5 +1,5 @@
-// Copies of trivially copyable values that another thread or process may be writing meanwhile: word by word, each word
-// whole, in no order. The caller finds out, with a counter of its own, whether the copy is one value.
+// Copies trivially copyable values while another thread or process may be writing them: word by word, in no particular
+// order, each word atomically. The caller checks with its own counter whether the copy is consistent.
 #pragma once
 
 #include <array>

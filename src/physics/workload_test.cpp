@@ -81,7 +81,7 @@ TEST(Workload, RunsBeyondTheEdgesFail) {
   EXPECT_LT(job.definition().epochs.failure_probability(1024), 1e-6);
 }
 
-TEST(Workload, AnUnknownNameOrBatchSizeIsNamedWithWhatThereIs) {
+TEST(Workload, TheErrorForAnUnknownNameOrBatchSizeListsTheValidOnes) {
   try {
     static_cast<void>(workload("mnist"));
     FAIL();

@@ -241,7 +241,7 @@ struct DeviceMoved {
 // Tries that ended a recurrence because it may not have more.
 struct FailedTries {
   int tries = 0;
-  bool never_reached = false;  // and neither has any other of the job
+  bool never_reached = false;  // no other try of the job has reached the target either
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

@@ -64,7 +64,7 @@ struct EpochSeen {
   Watts average_power;
 };
 
-// What a training took beside its epochs: about the same at every batch size.
+// What a training took besides its epochs: about the same at every batch size.
 struct StartSeen {
   Joules energy;
   Seconds time;

@@ -1,6 +1,6 @@
-// A recurring job as shown in a list of many, and what it took and saved day by day. jobs/ makes it from the job's
-// history, and store/ keeps it beside the history and sums over all jobs. A cache of what entries say. Plain values;
-// copy them freely between threads.
+// A recurring job as shown in a list of many, with what it took and saved on each day. jobs/ makes it from the job's
+// history; store/ keeps it with the history and computes sums over all jobs. It caches what the entries show. Plain
+// values; copy them freely between threads.
 #pragma once
 
 #include "base/clock.hpp"
@@ -42,8 +42,8 @@ struct Spent {
 // The sum if the errors of both are independent.
 Spent together(const Spent& a, const Spent& b);
 
-// The unit that counts the epochs of a default run: epochs; seconds, if nothing reports epochs; none any more, if their
-// number is known.
+// The unit in which the length of a default run is counted: epochs, or seconds if nothing reports epochs. `known`: its
+// number of epochs is final.
 enum class CountUnit { known, epoch, second };
 
 constexpr auto names_of(CountUnit /*unit*/) {
@@ -114,7 +114,7 @@ DaySums operator+(const DaySums& a, const DaySums& b);
 // The sums with the epochs put in, and then of unit `known`; nothing if `counted` does not apply to them.
 std::optional<DaySums> evaluated(const DaySums& sums, const std::optional<CountedEpochs>& counted);
 
-// What all of these have saved, as far as it is known; nothing if it is known of none.
+// The savings over all of these, as far as they are known; nothing if none is known.
 std::optional<SavingsView> savings_of(std::span<const DaySums> sums, const std::optional<CountedEpochs>& counted);
 
 // A recurrence that is running.

@@ -49,7 +49,7 @@ TEST(JobViewJson, IsReadBackToTheSameJson) {
   EXPECT_EQ(to_json(job_view_from_json(json)), json);
 }
 
-TEST(JobViewJson, SaysWhyThereIsNoFigureWhenItIsReadBack) {
+TEST(JobViewJson, KeepsTheReasonForAMissingFigure) {
   const JobView back = job_view_from_json(to_json(view_with_all_there_is()));
   EXPECT_EQ(back.recurrences.at(0).default_unknown, "");
   EXPECT_EQ(back.recurrences.at(1).default_unknown, "the recurrence did not reach");

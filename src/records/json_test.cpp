@@ -85,7 +85,7 @@ TEST(JsonWriter, ReasonsStandAtTheEndOfTheirObject) {
   EXPECT_EQ(json_line(Part{}), R"({"limit_w":null,"sizes":[],"reason":{"limit_w":"it cannot be read"}})");
 }
 
-TEST(JsonWriter, StringsAreEscapedAndWhatIsNotUtf8IsReplaced) {
+TEST(JsonWriter, StringsAreEscapedAndInvalidUtf8IsReplaced) {
   EXPECT_EQ(json_line("a\"\\\n\x01\x7f\u00e9"), "\"a\\\"\\\\\\n\\u0001\x7f\u00e9\"");
   EXPECT_EQ(json_line(std::string{"a\xff"}), "\"a\ufffd\"");
 }
@@ -126,7 +126,7 @@ TEST(JsonValue, WholeNumbersAreThoseWithoutAFractionThatFit) {
   EXPECT_FALSE(JsonValue::parse("18446744073709551616").value().whole<std::uint64_t>());
 }
 
-TEST(JsonValue, IsNothingWhereTheTextIsNoJson) {
+TEST(JsonValue, IsEmptyIfTheInputIsNotJson) {
   const std::string deep = std::string(64, '[') + std::string(64, ']');
   EXPECT_TRUE(JsonValue::parse(deep));
   for (const std::string& text : {std::string{}, std::string{"{"}, std::string{"1 2"}, std::string{"1e999"},
@@ -169,7 +169,7 @@ struct Spoken {
   }
 };
 
-TEST(JsonReader, WhatANewerVersionWroteIsReadAsFarAsItIsKnown) {
+TEST(JsonReader, ReadsTheKnownPartOfANewerVersion) {
   constexpr JsonForm strict{.refusal = "no"};
   constexpr JsonForm newer{.refusal = "no", .newer = true};
   constexpr std::string_view more = R"({"word":null,"words":["known"],"more":{"a":1}})";

@@ -24,7 +24,7 @@ inline LimitProfile scaled(LimitProfile profile, double time, double power) {
   return profile;
 }
 
-// Half-width of an epoch's energy, relative to it; that of its time is no larger. Nothing if unknown.
+// The relative half-width of an epoch's energy. That of its time is not larger. Nothing if unknown.
 inline std::optional<double> uncertainty(const LimitProfile& profile) {
   if (!profile.epoch_time_uncertainty || !profile.average_power_uncertainty) {
     return std::nullopt;

@@ -30,7 +30,7 @@ struct Names {
 using Records = testing::Types<Energy, PowerProfile, LimitProfile, JobDefinition, JobEntry>;
 TYPED_TEST_SUITE(RecordTest, Records, Names);
 
-TYPED_TEST(RecordTest, ComesBackAsItWasWrittenAndNothingElseIsTakenForIt) {
+TYPED_TEST(RecordTest, ReadsBackItsOwnFormAndNoOther) {
   test::expect_properties<TypeParam>({"learning_rate", "zeus", "whole_epochs", "beside_steps", "user", "lease_s", "why",
                                       "failed", "request", "asked", "epoch_time_uncertainty_s",
                                       "average_power_uncertainty_w"});

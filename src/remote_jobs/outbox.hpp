@@ -1,5 +1,5 @@
-// What a recurrence has to tell its server, in order. A thread of its own sends it as soon as the server is there, so
-// that a training never waits. Any thread may put; one thread makes and destroys an object.
+// The reports of a recurrence to its server, in order. The outbox has its own thread, which sends them as soon as the
+// server can be reached, so a training never waits. Any thread may put; one thread creates and destroys the object.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,11 +28,11 @@ class Outbox {
   Outbox(Clock& clock, Tell tell);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
-  // Whatever has not been sent by then is lost.
+  // Changes that have not been sent are lost.
   ~Outbox();
 
-  // A `replace` change, such as how far a training has come, replaces the change that was put last, if that is unsent
-  // and is a `replace` as well.
+  // A `replace` change, such as the progress of a training, replaces the change before it if that is an unsent
+  // `replace` too.
   enum class Kind { keep, replace };
   void put(Change change, Kind kind = Kind::keep);
   // For a beat: sent if there is nothing else to send, and dropped if that fails.

@@ -93,7 +93,7 @@ class OutboxTest : public testing::Test {
   Outbox outbox_{clock_, [this](const Change& change) { server_.tell(change); }};
 };
 
-TEST_F(OutboxTest, TellsAllInItsOrder) {
+TEST_F(OutboxTest, SendsEverythingInOrder) {
   for (const std::string body : {"a", "b", "c"}) {
     outbox_.put(change(body));
   }
@@ -101,7 +101,7 @@ TEST_F(OutboxTest, TellsAllInItsOrder) {
   EXPECT_THAT(server_.told(), ElementsAre("a", "b", "c"));
 }
 
-TEST_F(OutboxTest, TellsAgainUntilTheServerIsBack) {
+TEST_F(OutboxTest, RetriesUntilTheServerIsBack) {
   server_.be_away(40);
   outbox_.put(change("a"));
   outbox_.put(change("b"));
@@ -122,7 +122,7 @@ TEST_F(OutboxTest, KeepsTheLatestOfWhatReplaces) {
   EXPECT_THAT(server_.told(), ElementsAre("begun", "3 epochs", "finished"));
 }
 
-TEST_F(OutboxTest, TellsNothingMoreAfterARefusal) {
+TEST_F(OutboxTest, SendsNothingAfterARefusal) {
   server_.refuse("b");
   for (const std::string body : {"a", "b", "c"}) {
     outbox_.put(change(body));
@@ -141,7 +141,7 @@ TEST_F(OutboxTest, GivesUpWhenPatienceEnds) {
   EXPECT_FALSE(wait(Seconds{600}));
 }
 
-TEST_F(OutboxTest, GivesUpSoonWhenSomebodyHurries) {
+TEST_F(OutboxTest, GivesUpSoonIfTheCallerHurries) {
   server_.be_away(1'000'000);
   outbox_.put(change("a"));
   const Instant began = clock_.now();
@@ -149,7 +149,7 @@ TEST_F(OutboxTest, GivesUpSoonWhenSomebodyHurries) {
   EXPECT_LT((clock_.now() - began).value(), 1000.0);
 }
 
-TEST_F(OutboxTest, SaysOnceThatItWaitsAndEndsAtOnceWhereThatIsWanted) {
+TEST_F(OutboxTest, ReportsOnceThatItWaitsAndEndsAtOnceOnRequest) {
   server_.be_away(1'000'000);
   outbox_.put(change("a"));
   int said = 0;
@@ -163,7 +163,7 @@ TEST_F(OutboxTest, SaysOnceThatItWaitsAndEndsAtOnceWhereThatIsWanted) {
   EXPECT_EQ(said, 1);
 }
 
-TEST_F(OutboxTest, DropsASignOfLifeThatFails) {
+TEST_F(OutboxTest, DropsABeatThatFails) {
   server_.be_away(1);
   outbox_.put_if_idle(change("beat"));
   EXPECT_TRUE(wait());

@@ -26,7 +26,7 @@ class Patience {
         tells_{clock.now() + a_while},
         until_{clock.now() + patience} {}
 
-  // To be asked now and then.
+  // Call it repeatedly while waiting.
   [[nodiscard]] bool is_over() {
     const Instant now = clock_.now();
     if (tell_ && now >= tells_) {

@@ -26,16 +26,16 @@ namespace zeus::remote_jobs {
 struct RemotePlan {
   ServerAddress address;
   std::string token;            // used if the address has none
-  Seconds patience{600};        // with a server that is away while nothing else is left to do
+  Seconds patience{600};        // how long to wait for an absent server when nothing else is left to do
   std::function<bool()> hurry;  // whether the user wants all waiting to end
-  // The present readings of the owner's GPUs, for others to see.
+  // The current readings of the owner's GPUs, for display elsewhere.
   std::function<std::vector<protocol::GpuNow>()> readings;
   std::function<std::string()> draw_key;  // a new one for each change
-  // Tells people, while nothing goes on, what is waited for.
+  // Prints what the recurrence waits for while it is idle.
   std::function<void(const std::string&)> say;
 };
 
-// The definition of a job; empty if there is none of that name.
+// The definition of a job; empty if no job has that name.
 std::optional<records::JobDefinition> find_definition(ServiceClient& client, const std::string& job);
 // Creates the job, or checks that its definition is the same; otherwise throws a conflict Error with the differences.
 void define(ServiceClient& client, const std::string& job, const records::JobDefinition& definition);

@@ -64,11 +64,42 @@ std::string row(std::string_view name, std::string_view cells) {
 
 // Against the default
 
+Unit unit_of_grams(double largest) {
+  return largest >= 1000.0 ? Unit{1000.0, "kg"} : Unit{1.0, "g"};
+}
+
 // Three digits, in the unit of `largest`, the largest of the values to compare.
 std::string grams(double value, double largest) {
-  const double unit = largest >= 1000.0 ? 1000.0 : 1.0;
-  const int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::max(largest / unit, 1.0)))), 0, 2);
-  return fmt::format("{:.{}f} {}", value / unit, digits, unit > 1.0 ? "kg" : "g");
+  const Unit unit = unit_of_grams(largest);
+  const int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::max(largest / unit.size, 1.0)))), 0, 2);
+  return fmt::format("{:.{}f} {}", value / unit.size, digits, unit.name);
+}
+
+std::string grams(double value, std::optional<double> half_width, double largest) {
+  const Unit unit = unit_of_grams(largest);
+  return half_width ? with_interval(value / unit.size, *half_width / unit.size, unit.name) : grams(value, largest);
+}
+
+// Energies in one unit, so that they can be compared.
+struct Compared {
+  std::string of_default;
+  std::string with_zeus;
+  std::string saved;
+};
+
+Compared compared(Joules of_default, Joules saved, const std::optional<Joules>& half_width) {
+  EnergyColumn energies;
+  energies.fit(of_default);
+  energies.fit(of_default - saved);
+  energies.fit(saved, half_width);
+  return {.of_default = energies.text(of_default),
+          .with_zeus = energies.text(of_default - saved),
+          .saved = energies.text(saved, half_width)};
+}
+
+Compared compared(Seconds of_default, Seconds saved, const std::optional<Seconds>& half_width) {
+  return {
+      .of_default = to_text(of_default), .with_zeus = to_text(of_default - saved), .saved = to_text(saved, half_width)};
 }
 
 // The rows of the table for some recurrences, below a line that names them.
@@ -76,9 +107,9 @@ std::string savings_rows(const SavingsView& savings, std::string_view key, std::
                          const CarbonIntensity& carbon) {
   const auto compare = [&](std::string_view what, std::string_view unit, auto saved, const auto& uncertainty,
                            auto of_default) {
-    return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), to_text(of_default)) +
-           plain_cell(to_text(of_default - saved)) +
-           cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), to_text(saved, uncertainty)) +
+    const Compared texts = compared(of_default, saved, uncertainty);
+    return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), texts.of_default) +
+           plain_cell(texts.with_zeus) + cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), texts.saved) +
            plain_cell(change(saved, uncertainty, of_default));
   };
   const double carbon_of_default = carbon.grams(savings.energy_of_default);
@@ -94,8 +125,10 @@ std::string savings_rows(const SavingsView& savings, std::string_view key, std::
              cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, mass(carbon_of_default)) +
                  plain_cell(mass(carbon_of_default - carbon_saved)) +
                  cell(fmt::format("{}.carbon_g", key), carbon_saved,
-                      mass(carbon_saved) +
-                          (savings.energy_uncertainty ? " ± " + mass(carbon.grams(*savings.energy_uncertainty)) : "")) +
+                      grams(carbon_saved,
+                            savings.energy_uncertainty ? std::optional{carbon.grams(*savings.energy_uncertainty)}
+                                                       : std::nullopt,
+                            carbon_of_default)) +
                  plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
 }
 
@@ -202,7 +235,9 @@ std::string tries_table(const JobView& job) {
   EnergyColumn energies;
   EnergyColumn costs;
   for (const TryView& one : job.tries) {
-    energies.fit(one.energy ? std::optional{one.energy->value} : std::nullopt);
+    if (one.energy) {
+      energies.fit(one.energy->value, one.energy->uncertainty);
+    }
     costs.fit(one.cost);
   }
   for (const TryView& one : job.tries) {

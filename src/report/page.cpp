@@ -22,15 +22,19 @@ h1{font-size:1.55rem;margin:0 0 4px}h2{font-size:1.1rem;margin:0 0 8px}
 .figure{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:10px 16px;flex:1 1 150px}
 .figure b{display:block;font-size:1.35rem}.figure span{color:var(--faint);font-size:.88rem}
 section{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:16px;margin:0 0 16px}
-.scroll{overflow-x:auto}svg{display:block;width:100%;height:auto;min-width:640px}
+.scroll{overflow-x:auto}svg{display:block}
 svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg .label{fill:var(--faint)}
 svg .frame{fill:none;stroke:var(--rule)}svg .grid{stroke:var(--rule)}
 svg .line{fill:none;stroke:var(--accent);stroke-width:2}svg .mark{fill:var(--accent);cursor:pointer}
+.drawing{display:flex;gap:8px}.drawing>svg,.drawing svg svg{width:100%;height:100%;min-width:0}.drawing>.names{flex:0 0 62px}
+.drawing svg svg *{vector-effect:non-scaling-stroke}
+.legend{display:flex;flex-wrap:wrap;gap:2px 24px;color:var(--faint);font-size:12px}.legend span{display:flex;align-items:center;gap:8px}.legend svg{flex:none}
 p{margin:8px 0}.note{color:var(--faint);font-size:.88rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:14px;align-items:start;margin:8px 0}
 caption{text-align:left;font-weight:600;padding:8px 0 4px}summary{cursor:pointer}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 14px 2px 0;text-align:right;white-space:nowrap}th{color:var(--faint);font-weight:500}th:first-child{text-align:left}th[scope=rowgroup]{color:var(--ink);padding-top:8px}
 @media(max-width:600px){
+svg .wide{display:none}
 table,tbody,caption,tr,th{display:block}th[scope=col]{display:none}
 th[scope=rowgroup]{border-bottom:1px solid var(--rule);font-weight:600;white-space:normal}
 th[scope=row]{padding:8px 0 0;color:var(--ink);font-weight:600;white-space:normal}th[scope=row]::before{content:var(--c1) ' '}

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace zeus::report {
 
@@ -19,9 +20,7 @@ using records::StudyPoint;
 using records::Timeline;
 using records::TimelineBox;
 
-constexpr double width = 1120;
-constexpr double left = 78;
-constexpr double right = 16;
+constexpr double width = 1000;  // of shapes, which are stretched to the page's
 constexpr double row_height = 34;
 constexpr std::size_t most_boxes = 12'000;     // in all drawings together, so that browsers stay fast
 constexpr std::size_t most_line_points = 800;  // of the frontier
@@ -46,13 +45,55 @@ PowerRange power_range(const PipelineStudy& study) {
   return range;
 }
 
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format(R"(<text class="label" x="{}" y="{}" text-anchor="{}">{}</text>)", coordinate(x), coordinate(y),
-                     anchor, escaped(text));
+std::string text_at(std::string_view x, double y, std::string_view anchor, std::string_view text) {
+  return fmt::format(R"(<text class="label" x="{}" y="{}" text-anchor="{}">{}</text>)", x, coordinate(y), anchor,
+                     escaped(text));
 }
 
-std::string boxes_of(const Timeline& timeline, const Axis& time, const PowerRange& range) {
-  std::string svg;
+std::string percent(double x) {
+  return coordinate(100.0 * x / width) + "%";
+}
+
+// A drawing as wide as the page. Its names, at the left, keep their width. The rest is stretched: `shapes` as a whole,
+// of the others, which are labels and dots, only the horizontal positions.
+class WideDrawing {
+ public:
+  explicit WideDrawing(double height) : height_{height} {}
+
+  void name(double y, std::string_view text) { names_ += text_at("100%", y, "end", text); }
+  void shape(std::string_view svg) { shapes_ += svg; }
+  void other(std::string_view svg) { others_ += svg; }
+
+  // With lines from the height `from` to `to`, and labels below. Narrow pages show every other label.
+  void x_axis(const Axis& axis, double from, double to, std::string_view says) {
+    bool wide_only = false;
+    for (const Tick& tick : axis.ticks(8)) {
+      const double x = axis.at(tick.value);
+      shape(fmt::format(R"(<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>)", coordinate(x), coordinate(from),
+                        coordinate(to + 4)));
+      const std::string_view anchor = x < 0.05 * width ? "start" : x > 0.95 * width ? "end" : "middle";
+      other(fmt::format(R"(<text class="label{}" x="{}" y="{}" text-anchor="{}">{}</text>)", wide_only ? " wide" : "",
+                        percent(x), coordinate(to + 18), anchor, tick.label));
+      wide_only = !wide_only;
+    }
+    other(text_at("100%", to + 34, "end", says));
+  }
+
+  [[nodiscard]] std::string take() && {
+    return fmt::format(
+        R"svg(<div class="drawing" style="height:{0}px"><svg class="names">{1}</svg><svg role="img"><svg viewBox="0 0 {2} {0}" preserveAspectRatio="none">{3}</svg>{4}</svg></div>)svg"
+        "\n",
+        coordinate(height_), names_, coordinate(width), shapes_, others_);
+  }
+
+ private:
+  double height_;
+  std::string names_;
+  std::string shapes_;
+  std::string others_;
+};
+
+void draw_boxes(const Timeline& timeline, const Axis& time, const PowerRange& range, WideDrawing& drawing) {
   for (const TimelineBox& box : timeline.boxes) {
     const double x = time.at(box.start.value());
     const double across = std::max(time.at((box.start + box.duration).value()) - x, 0.3);
@@ -60,19 +101,18 @@ std::string boxes_of(const Timeline& timeline, const Axis& time, const PowerRang
     const Color color = heat(range.share(box.power));
     const std::string clock =
         box.frequency > Megahertz{0} ? fmt::format("{} MHz, ", readable(box.frequency.value())) : std::string{};
-    svg += fmt::format(
+    drawing.shape(fmt::format(
         R"svg(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" stroke="var(--panel)" stroke-width=".6"><title>{}: {}{} W, {} s</title></rect>)svg",
         coordinate(x), coordinate(y), coordinate(across), coordinate(row_height - 6), to_css(color), escaped(box.name),
-        clock, readable(box.power.value()), readable(box.duration.value()));
-    // The number of the micro-batch, if it fits.
+        clock, readable(box.power.value()), readable(box.duration.value())));
+    // The number of the micro-batch, if it fits; on a narrow page few would.
     const std::string number = box.name.substr(box.name.find_last_of(". ") + 1);
     if (across > 9.0 * static_cast<double>(number.size()) + 6.0 && number.size() < 5) {
-      svg +=
-          fmt::format(R"(<text x="{}" y="{}" text-anchor="middle" style="fill:{};pointer-events:none">{}</text>)",
-                      coordinate(x + across / 2), coordinate(y + row_height / 2 + 1), ink_on(color), escaped(number));
+      drawing.other(fmt::format(
+          R"(<text class="wide" x="{}" y="{}" text-anchor="middle" style="fill:{};pointer-events:none">{}</text>)",
+          percent(x + across / 2), coordinate(y + row_height / 2 + 1), ink_on(color), escaped(number)));
     }
   }
-  return svg;
 }
 
 std::string critical_path_of(const Timeline& timeline, const Axis& time) {
@@ -84,51 +124,44 @@ std::string critical_path_of(const Timeline& timeline, const Axis& time) {
                           coordinate(time.at((box.start + box.duration).value())), coordinate(y));
   }
   return fmt::format(
-      R"svg(<polyline points="{0}" fill="none" stroke="var(--panel)" stroke-width="4" pointer-events="none"/><polyline class="line" points="{0}" pointer-events="none"/>)svg",
+      R"svg(<g pointer-events="none"><polyline points="{0}" fill="none" stroke="var(--panel)" stroke-width="4"/><polyline class="line" points="{0}"/></g>)svg",
       points);
 }
 
 std::string iteration_drawing(const Timeline& timeline, std::size_t devices, Seconds horizon, const PowerRange& range) {
   const double height = static_cast<double>(devices) * row_height;
-  const Axis time{0, horizon.value(), left, width - right};
-  std::string svg = fmt::format(R"(<div class="scroll"><svg viewBox="0 0 {} {}" role="img">)", coordinate(width),
-                                coordinate(height + 40));
-  for (const Tick& tick : time.ticks(8)) {
-    const double x = time.at(tick.value);
-    svg +=
-        fmt::format(R"(<line class="grid" x1="{0}" x2="{0}" y1="0" y2="{1}"/>)", coordinate(x), coordinate(height + 4));
-    svg += text_at(x, height + 18, "middle", tick.label);
-  }
-  svg += text_at(width - right, height + 34, "end", "time (s)");
+  const Axis time{0, horizon.value(), 0, width};
+  WideDrawing drawing{height + 40};
+  drawing.x_axis(time, 0, height, "time (s)");
   for (std::size_t device = 0; device < devices; ++device) {
-    svg += text_at(left - 8, (static_cast<double>(device) + 0.5) * row_height + 4, "end",
-                   fmt::format("device {}", device));
+    drawing.name((static_cast<double>(device) + 0.5) * row_height + 4, fmt::format("device {}", device));
   }
-  svg += boxes_of(timeline, time, range);
-  svg += critical_path_of(timeline, time);
-  const double end = time.at(timeline.time.value());
-  svg += fmt::format(
-      R"svg(<line x1="{0}" x2="{0}" y1="0" y2="{1}" stroke="var(--second)" stroke-dasharray="4 3"/></svg></div>)svg",
-      coordinate(end), coordinate(height));
-  return svg + "\n";
+  draw_boxes(timeline, time, range, drawing);
+  drawing.shape(critical_path_of(timeline, time));
+  drawing.shape(
+      fmt::format(R"svg(<line x1="{0}" x2="{0}" y1="0" y2="{1}" stroke="var(--second)" stroke-dasharray="4 3"/>)svg",
+                  coordinate(std::min(time.at(timeline.time.value()), width - 0.5)), coordinate(height)));
+  return std::move(drawing).take();
 }
 
 std::string legend(const PowerRange& range) {
   constexpr int steps = 24;
-  std::string svg = R"(<div class="scroll"><svg viewBox="0 0 1120 40" role="img">)";
+  std::string colors;
   for (int i = 0; i < steps; ++i) {
-    svg += fmt::format(R"(<rect x="{}" y="4" width="10.5" height="14" fill="{}"/>)", coordinate(left + 10.0 * i),
-                       to_css(heat(i / (steps - 1.0))));
+    colors +=
+        fmt::format(R"(<rect x="{}" width="5.5" height="14" fill="{}"/>)", 5 * i, to_css(heat(i / (steps - 1.0))));
   }
-  svg += text_at(left, 34, "start", fmt::format("{} W", readable(range.low.value())));
-  svg += text_at(left + 10.0 * steps, 34, "end", fmt::format("{} W", readable(range.high.value())));
-  svg += text_at(left + 10.0 * steps + 16, 16, "start", "mean power of a computation");
-  svg += fmt::format(R"(<line class="line" x1="{}" x2="{}" y1="12" y2="12"/>)", coordinate(620), coordinate(650));
-  svg += text_at(658, 16, "start", "critical path");
-  svg += fmt::format(R"svg(<line x1="{}" x2="{}" y1="12" y2="12" stroke="var(--second)" stroke-dasharray="4 3"/>)svg",
-                     coordinate(780), coordinate(810));
-  svg += text_at(818, 16, "start", "end of the iteration");
-  return svg + "</svg></div>\n";
+  const auto entry = [](double wide, std::string_view svg, std::string_view text) {
+    return fmt::format(R"(<span><svg width="{}" height="14">{}</svg> {}</span>)", coordinate(wide), svg, text);
+  };
+  return "<p class=\"legend\">" +
+         entry(5 * steps, colors,
+               fmt::format("mean power of a computation: {} to {} W", readable(range.low.value()),
+                           readable(range.high.value()))) +
+         entry(30, R"(<line class="line" x2="30" y1="7" y2="7"/>)", "critical path") +
+         entry(30, R"svg(<line x2="30" y1="7" y2="7" stroke="var(--second)" stroke-dasharray="4 3"/>)svg",
+               "end of the iteration") +
+         "</p>\n";
 }
 
 std::string plan_title(const PipelineStudy& study, const Timeline& plan) {
@@ -140,6 +173,7 @@ std::string plan_title(const PipelineStudy& study, const Timeline& plan) {
 }
 
 std::string frontier_drawing(const PipelineStudy& study) {
+  constexpr double top = 26;
   constexpr double height = 330;
   double low_energy = study.fastest.energy.value();
   double high_energy = low_energy;
@@ -155,24 +189,16 @@ std::string frontier_drawing(const PipelineStudy& study) {
   }
   const double time_margin = (high_time - study.frontier.front().time.value()) * 0.03;
   const double energy_margin = (high_energy - low_energy) * 0.06;
-  const Axis x{study.frontier.front().time.value() - time_margin, high_time + time_margin, left, width - right};
-  const Axis y{low_energy - energy_margin, high_energy + energy_margin, height, 12};
-  std::string svg = fmt::format(R"(<div class="scroll"><svg viewBox="0 0 {} {}" role="img">)", coordinate(width),
-                                coordinate(height + 44));
-  for (const Tick& tick : x.ticks(8)) {
-    svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{0}" y1="12" y2="{1}"/>)", coordinate(x.at(tick.value)),
-                       coordinate(height));
-    svg += text_at(x.at(tick.value), height + 18, "middle", tick.label);
-  }
+  const Axis x{study.frontier.front().time.value() - time_margin, high_time + time_margin, 0, width};
+  const Axis y{low_energy - energy_margin, high_energy + energy_margin, height, top};
+  WideDrawing drawing{height + 44};
+  drawing.x_axis(x, top, height, "iteration time (s)");
   for (const Tick& tick : y.ticks(6)) {
-    svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", coordinate(left),
-                       coordinate(width - right), coordinate(y.at(tick.value)));
-    svg += text_at(left - 8, y.at(tick.value) + 4, "end", tick.label);
+    drawing.shape(fmt::format(R"(<line class="grid" x1="0" x2="{0}" y1="{1}" y2="{1}"/>)", coordinate(width),
+                              coordinate(y.at(tick.value))));
+    drawing.name(y.at(tick.value) + 4, tick.label);
   }
-  svg += text_at(width - right, height + 36, "end", "iteration time (s)");
-  svg += fmt::format(
-      R"svg(<text class="label" transform="translate(14 {}) rotate(-90)" text-anchor="end">energy (J)</text>)svg",
-      coordinate(14));
+  drawing.name(12, "energy (J)");
   std::string line;
   const std::size_t stride = study.frontier.size() / most_line_points + 1;
   for (std::size_t i = 0; i < study.frontier.size(); ++i) {
@@ -181,10 +207,11 @@ std::string frontier_drawing(const PipelineStudy& study) {
                           coordinate(y.at(study.frontier[i].energy.value())));
     }
   }
-  svg += fmt::format(R"(<polyline class="line" points="{}"/>)", line);
+  drawing.shape(fmt::format(R"(<polyline class="line" points="{}"/>)", line));
   const auto mark = [&](const Timeline& at, std::string_view attributes, const std::string& title) {
-    svg += fmt::format(R"(<circle cx="{}" cy="{}" {}><title>{}</title></circle>)", coordinate(x.at(at.time.value())),
-                       coordinate(y.at(at.energy.value())), attributes, escaped(title));
+    drawing.other(fmt::format(R"(<circle cx="{}" cy="{}" {}><title>{}</title></circle>)",
+                              percent(x.at(at.time.value())), coordinate(y.at(at.energy.value())), attributes,
+                              escaped(title)));
   };
   mark(study.fastest, R"svg(r="6" fill="var(--second)")svg",
        fmt::format("every computation at its fastest: {} s, {} J", readable(study.fastest.time.value()),
@@ -193,7 +220,7 @@ std::string frontier_drawing(const PipelineStudy& study) {
     mark(study.plans[i], fmt::format(R"(class="mark" r="5.5" data-plan="{}" tabindex="0")", i),
          plan_title(study, study.plans[i]));
   }
-  return svg + "</svg></div>\n";
+  return std::move(drawing).take();
 }
 
 // The plans that are drawn as iterations: always the chosen one, and others while there is room.

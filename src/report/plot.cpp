@@ -96,7 +96,7 @@ std::string Plot::take() && {
   }
   const double height = keys_.empty() ? box_.height : y + key_height;
   return fmt::format(
-      R"svg(<svg viewBox="0 0 {} {}" role="img" aria-label="{}" style="min-width:0;max-width:520px"><text x="{}" y="18" font-weight="600">{}</text>{}{}</svg>)svg",
+      R"svg(<svg viewBox="0 0 {} {}" role="img" aria-label="{}" style="width:100%;height:auto;max-width:520px"><text x="{}" y="18" font-weight="600">{}</text>{}{}</svg>)svg",
       coordinate(box_.width), coordinate(height), escaped(description_), coordinate(box_.left), escaped(title_), body_,
       keys);
 }

@@ -37,8 +37,8 @@ constexpr std::string_view gives_header = "Zeus-Gives";
 constexpr std::string_view beats = "beats";
 constexpr std::string_view beat_path_header = "Zeus-Beat-Path";
 
-// The place of such clients' processes in owners: those that beat and those that do not have different ones, because
-// their leases differ.
+// What owners store as the place of such clients' processes. Clients that send beats and clients that do not have
+// different places, because their leases differ.
 constexpr std::string_view silent_place = "existing client";
 constexpr std::string_view beating_place = "existing client that beats";
 

@@ -1,4 +1,4 @@
-// The parameters that many operations share. Pure functions; any thread.
+// Parameters that several operations share. Pure functions; any thread may call them.
 #pragma once
 
 #include "server/route.hpp"

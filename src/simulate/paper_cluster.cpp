@@ -23,7 +23,7 @@ using records::FindingsTable;
 constexpr double eta = 0.5;
 constexpr double beta = 2.0;
 constexpr std::uint64_t jobs_for_each_seed = 5'000;
-// The largest group's share of all jobs, as in the generator's own plan.
+// All jobs are this many times those of the largest group, as in the generator's own plan.
 constexpr std::uint64_t jobs_in_largest_groups = 60;
 
 ClusterPlan plan_for(std::uint64_t seeds) {

@@ -59,8 +59,8 @@ class Database {
 };
 
 // Runs `work` on the database, and again if the connection was lost: `work` itself finds out how much of it was done.
-// The database explains other failures of SOCI. The Error is made outside the handler of SOCI's, so that it does not
-// repeat SOCI's text, which users would not understand.
+// The database explains other failures of SOCI. The Error is made outside the handler of SOCI's exception, because it
+// would otherwise repeat SOCI's text, which users would not understand.
 template <typename Work>
 auto explaining(Database& database, Work work) {
   std::optional<Instant> lost_since;

@@ -37,7 +37,7 @@ const std::vector<Migration>& migrations() {
                                   beat BIGINT NOT NULL, since BIGINT NOT NULL,
                                   PRIMARY KEY (job, recurrence, place)))",
            }},
-      // Marks find a write again whose answer was lost: on an import's job, and on an append's first entry.
+      // Marks identify a write whose answer was lost: on an import's job, and on an append's first entry.
       {.read_without = true,
        .statements = {"ALTER TABLE jobs ADD COLUMN mark TEXT", "ALTER TABLE entries ADD COLUMN mark TEXT"}},
       // Who asked for a change, what owners report of their GPUs, and what avoids reading whole histories.

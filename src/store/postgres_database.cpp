@@ -146,8 +146,8 @@ void PostgresDatabase::open() {
   auto* const backend = static_cast<soci::postgresql_session_backend*>(session_->get_backend());
   libpq().set_notice_processor(backend->conn_, &drop_notice, nullptr);
   libpq().set_error_verbosity(backend->conn_, PQERRORS_VERBOSE);  // adds the SQLSTATE
-  // A server, a database or a role may set these differently. A transaction whose client vanished ends before those
-  // that wait for its locks give up.
+  // A server, a database or a role may set these differently. A transaction whose client has vanished ends before the
+  // transactions that wait for its locks time out.
   *session_ << fmt::format(
       "SET client_encoding = 'UTF8';"
       "SET default_transaction_isolation = 'read committed';"

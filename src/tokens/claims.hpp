@@ -1,4 +1,4 @@
-// The contents of a token: whose it is, what it allows, until when. Plain values; any thread.
+// The contents of a token: its owner, what it allows, and when it expires. Plain values; any thread may use them.
 #pragma once
 
 #include "base/random_id.hpp"

@@ -52,7 +52,7 @@ TEST_F(KeyRingTest, AFileIsOneKeyWithoutAnIdWithAllItsBytes) {
   EXPECT_NE(ring.key().sign("x"), Key("", "secret").sign("x"));
 }
 
-TEST_F(KeyRingTest, InAFolderEachFileIsAKeyAndTheLastSignsWhatIsNew) {
+TEST_F(KeyRingTest, InAFolderEachFileIsAKeyAndTheLastSignsNewTokens) {
   write("2026-11", "b");
   write("2026-05", "a");
   write(".hidden", "c");
@@ -64,7 +64,7 @@ TEST_F(KeyRingTest, InAFolderEachFileIsAKeyAndTheLastSignsWhatIsNew) {
   EXPECT_THROW(static_cast<void>(ring.key("2025")), Error);
 }
 
-TEST_F(KeyRingTest, WhatOthersMayReadOrWriteIsRefused) {
+TEST_F(KeyRingTest, RefusesKeysThatOthersMayReadOrWrite) {
   const perms own = perms::owner_read | perms::owner_write;
   for (const perms others : {perms::group_read, perms::others_read, perms::group_write, perms::others_write}) {
     write("key", "secret", own | others);
@@ -85,13 +85,13 @@ TEST_F(KeyRingTest, AnEmptyKeyIsRefused) {
   }
 }
 
-TEST_F(KeyRingTest, WhereThereIsNoneItIsSaid) {
+TEST_F(KeyRingTest, ReportsAMissingKey) {
   EXPECT_EQ(refusal("key"), ErrorKind::not_found);
   EXPECT_THAT(said_, HasSubstr("key"));
   EXPECT_EQ(refusal(), ErrorKind::not_found);
 }
 
-TEST_F(KeyRingTest, AFileWhoseNameIsNoIdIsRefused) {
+TEST_F(KeyRingTest, RefusesAFileWhoseNameIsNotAnId) {
   write("a b", "secret");
   EXPECT_EQ(refusal(), ErrorKind::invalid_argument);
 }

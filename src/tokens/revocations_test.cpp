@@ -30,7 +30,7 @@ TEST(RevocationsTest, ALineThatMakesNoSenseIsNamed) {
   }
 }
 
-TEST(RevocationsTest, WhatHasExpiredByItselfIsDroppedAfterTheLeeway) {
+TEST(RevocationsTest, ExpiredTokensAreDroppedAfterTheLeeway) {
   Revocations revoked;
   revoked.add("a", 100);
   revoked.add("b", std::nullopt);

@@ -66,7 +66,7 @@ std::string of_payload(std::string_view payload) {
   return signed_by(file().key(), R"({"typ":"JWT","alg":"HS256"})", payload);
 }
 
-TEST(TokenTest, WhatPythonSignsIsWhatIsIssued) {
+TEST(TokenTest, IssuesTheSameTokenAsPython) {
   EXPECT_EQ(issue({.subject = "ann", .scopes = {"gpu-read"}, .expires = expiry}, file().key()), anns);
   EXPECT_EQ(issue({.subject = "ann", .scopes = {}, .id = "0123456789abcdef0123456789abcdef"}, folder().key()),
             anns_by_name);
@@ -86,7 +86,7 @@ TEST(TokenTest, WhatPythonSignsIsBelieved) {
 }
 
 // RFC 7515, A.1; everything in it fits but the claims.
-TEST(TokenTest, TheExampleOfTheStandardIsSignedAsItSays) {
+TEST(TokenTest, SignsTheExampleOfTheStandardAsGiven) {
   const std::optional<std::string> key =
       from_base64url("AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow");
   constexpr std::string_view input =
@@ -95,7 +95,7 @@ TEST(TokenTest, TheExampleOfTheStandardIsSignedAsItSays) {
   EXPECT_EQ(Key("", *key).sign(input), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
 }
 
-TEST(TokenTest, AKeyThatWasCopiedWithoutItsLineEndSignsWhatIsBelieved) {
+TEST(TokenTest, AcceptsTokensOfAKeyCopiedWithoutItsLineEnd) {
   EXPECT_EQ(distrust(anns_without_line_end), "believed");
   EXPECT_EQ(distrust(anns, {{Key{"", "correct horse battery staple"}}}), "Invalid token: InvalidSignature");
 }
@@ -185,13 +185,13 @@ TEST(TokenTest, AKeyThatIsAloneIsTriedWhateverTheTokenNames) {
   EXPECT_EQ(distrust(anns_by_name, {{Key{"", "another key\n"}}}), "believed");
 }
 
-TEST(TokenTest, OfARetiredKeyNothingIsBelieved) {
+TEST(TokenTest, RefusesTokensOfARetiredKey) {
   EXPECT_EQ(distrust(anns_by_name, {{Key{"2026-05", "correct horse battery staple\n"}}}),
             "Invalid token: InvalidSignature");
   EXPECT_EQ(distrust(anns, {{Key{"2026-11", "another key\n"}}}), "Invalid token: InvalidSignature");
 }
 
-TEST(TokenTest, WhatIsRevokedIsNotBelievedWithAnIdOrWithout) {
+TEST(TokenTest, RefusesRevokedTokensWithAndWithoutAnId) {
   Revocations revoked;
   revoked.add("0123456789abcdef0123456789abcdef", std::nullopt);
   EXPECT_EQ(distrust(anns_by_name, folder(), expiry, revoked), "Invalid token: Revoked");

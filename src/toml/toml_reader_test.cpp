@@ -116,19 +116,19 @@ TEST(TomlReader, NamesTheKeyThatWasMeant) {
             "b.toml:5:1: there is no key 'spoke'; did you mean 'spokes'?");
 }
 
-TEST(TomlReader, ListsTheKeysWhereNoneIsNear) {
+TEST(TomlReader, ListsTheKeysIfNoneIsSimilar) {
   EXPECT_EQ(
       refusal(with("basket = 1")),
       "b.toml:4:1: there is no key 'basket'; the keys are name, share, bell, colour, lamp_w, number, parts, wheels, "
       "patience");
 }
 
-TEST(TomlReader, SaysWhatIsLackingAfterWhatIsMisspelt) {
+TEST(TomlReader, ReportsMissingKeysAfterMisspeltOnes) {
   EXPECT_EQ(refusal("parts = []\nwheels = []"), "b.toml:1:1: the key 'name' is missing; add it");
   EXPECT_EQ(refusal("nam = 'a'"), "b.toml:1:1: there is no key 'nam'; did you mean 'name'?");
 }
 
-TEST(TomlReader, RefusesOtherTypesWithWhatWasMeant) {
+TEST(TomlReader, RefusesOtherTypesWithTheExpectedOne) {
   EXPECT_EQ(refusal(with("share = '0.5'")),
             "b.toml:4:9: 'share' is \"0.5\", but must be a number from 0 to 1; leave out the quotation marks");
   EXPECT_EQ(refusal(with("share = [1]")), "b.toml:4:9: 'share' is a list, but must be a number from 0 to 1");
@@ -154,7 +154,7 @@ TEST(TomlReader, RefusesWhatIsGivenTwice) {
   EXPECT_EQ(refusal("[name]\n[name]").substr(0, 35), "b.toml:2:1: 'name' appears a second");
 }
 
-TEST(TomlReader, SaysWhereATextIsNoToml) {
+TEST(TomlReader, ReportsWhereAStringIsNotToml) {
   EXPECT_EQ(refusal("name = 'a'\nshare = 1 2").substr(0, 34), "b.toml:2:11: this is not TOML: exp");
   EXPECT_EQ(refusal("name = a").substr(0, 30), "b.toml:1:8: this is not TOML: ");
   EXPECT_EQ(refusal("\xff").substr(0, 30), "b.toml:1:1: this is not TOML: ");
@@ -169,7 +169,7 @@ TEST(TomlReader, SaysWhereATextIsNoToml) {
   EXPECT_EQ(refusal("name = " + deep).substr(0, 7), "b.toml:");
 }
 
-TEST(Nearest, TakesDashesForUnderscoresAndNothingForWhatIsFar) {
+TEST(Nearest, AcceptsDashesForUnderscoresAndSuggestsNothingDissimilar) {
   const std::vector<std::string> known{"batch_sizes", "beta", "eta"};
   EXPECT_EQ(nearest("batch-sizes", known), "batch_sizes");
   EXPECT_EQ(nearest("ETA", known), "eta");

@@ -3,9 +3,9 @@
 //   # everything after a hash is ignored; one statement a line, fields separated by blanks
 //   profile forward0 1410 0.0402 10.1       a measurement of a kind of computation: MHz, seconds, joules
 //   profile load 0 0.002 0.1                0 MHz if no clock is to be set
-//   computation F0.0 0 forward0 forward     name, device, profile, and the training loop's name for it (default: its
-//   name) dependency F0.0 F1.0 0.0005             F1.0 waits for F0.0, and for communication of so many seconds copies
-//   8                                how many GPUs do each device's work alike (default: 1)
+//   computation F0.0 0 forward0 forward     name, device, profile, the training loop's name for it (default: the name)
+//   dependency F0.0 F1.0 0.0005             F1.0 waits for F0.0, and for communication of so many seconds
+//   copies 8                                how many GPUs do each device's work alike (default: 1)
 //
 // A device runs its computations in the order in which they are listed; each waits for the one before it.
 #pragma once

@@ -17,7 +17,7 @@ namespace {
 // Each window begins before the previous one ends, so that nothing between them is lost.
 constexpr const char* even_window = "zeus.training.even";
 constexpr const char* odd_window = "zeus.training.odd";
-// Two ticks of the slowest counter (docs/measurement.md), and as long as a sampler may be held up beside it.
+// Two ticks of the slowest counter (docs/measurement.md), and the longest delay of a sampler on a busy machine.
 constexpr Seconds two_ticks{0.2};
 constexpr Seconds settling{1.0};
 

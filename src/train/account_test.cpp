@@ -46,7 +46,7 @@ TEST_F(AccountTest, AccountsWhatTheTrainingTook) {
   EXPECT_FALSE(result.epochs[1].profiled);
 }
 
-TEST_F(AccountTest, WhatIsReadWhileAPartBecomesTheNextCountsOnce) {
+TEST_F(AccountTest, AReadingBetweenTwoPartsCountsOnce) {
   TrainingWork slowly_read = work_;
   slowly_read.read_latency = 20_ms;
   training_.set_work(slowly_read);

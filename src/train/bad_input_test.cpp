@@ -31,7 +31,7 @@ using ::testing::SizeIs;
 
 using BadInput = SessionTest;
 
-TEST_F(BadInput, WithoutAGpuItTrainsAndSaysWhyItDoesNotOptimize) {
+TEST_F(BadInput, WithoutAGpuItTrainsAndReportsWhyItDoesNotOptimize) {
   options_.stopping.cost_limit = 100_J;
   options_.stopping.max_epochs = 2;
   VirtualTraining clock_only{{v100()}, work_, 1};
@@ -61,7 +61,7 @@ TEST_F(BadInput, WithoutPermissionItTrainsUnoptimizedWithOneWarning) {
   ASSERT_TRUE(session.result().energy) << "it is measured all the same";
 }
 
-TEST_F(BadInput, LimitRangesThatDifferAreCutToWhatAllAllow) {
+TEST_F(BadInput, DifferentLimitRangesAreReducedToWhatAllGpusAllow) {
   VirtualTraining mixed{{v100(), physics::preset("A40")}, work_, 1};
   Session session{mixed.parts(), options_};
   run_epochs(session, mixed, 1, 500);
@@ -84,14 +84,14 @@ TEST_F(BadInput, LimitRangesThatExcludeOneAnotherLeaveTheGpusAlone) {
   EXPECT_THAT(session.result().unoptimized, HasSubstr("no power limit that all 2 GPUs allow"));
 }
 
-TEST_F(BadInput, ALimitRangeThatNoGpuAllowsIsSaid) {
+TEST_F(BadInput, ReportsALimitRangeThatNoGpuAllows) {
   options_.profiling.lowest_limit = 300_W;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 50);
   EXPECT_THAT(session.result().unoptimized, HasSubstr("they have 100 W to 250 W in common"));
 }
 
-TEST_F(BadInput, EpochsWithoutStepsAreAccountedAndSaid) {
+TEST_F(BadInput, EpochsWithoutStepsAreAccountedAndReported) {
   Session session{training_.parts(), options_};
   for (int epoch = 0; epoch < 4; ++epoch) {
     ASSERT_TRUE(session.next_epoch());
@@ -103,7 +103,7 @@ TEST_F(BadInput, EpochsWithoutStepsAreAccountedAndSaid) {
   EXPECT_THAT(said_, ElementsAre("nothing can be profiled: no steps were reported in 3 epochs"));
 }
 
-TEST_F(BadInput, AMetricThatIsNeverReportedIsSaidOnce) {
+TEST_F(BadInput, AMissingMetricIsReportedOnce) {
   options_.stopping.target = {.metric = 0.5};
   options_.stopping.max_epochs = 5;
   Session session{training_.parts(), options_};
@@ -112,7 +112,7 @@ TEST_F(BadInput, AMetricThatIsNeverReportedIsSaidOnce) {
   EXPECT_THAT(said_, ElementsAre(HasSubstr("no metric was reported in two epochs")));
 }
 
-TEST_F(BadInput, AMetricThatIsNoNumberReachesNothing) {
+TEST_F(BadInput, NotANumberNeverReachesTheTarget) {
   options_.stopping.target = {.metric = 0.5};
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());
@@ -147,7 +147,7 @@ TEST_F(BadInput, AnUnwritableProfilePathCostsOnlyTheProfile) {
   EXPECT_THAT(said_, ElementsAre(HasSubstr("the power profile is not kept"), HasSubstr("the result is not written")));
 }
 
-TEST_F(BadInput, ACorruptProfileFileIsSaidAndLeftAlone) {
+TEST_F(BadInput, ACorruptProfileFileIsReportedAndLeftAlone) {
   const FileTree folder{folder_.path()};
   options_.files.profiles = folder_.path() / "profiles.json";
   for (const std::string content : {"", "{", "[]", "my thesis", R"({"format":"zeus power profiles","version":1})"}) {
@@ -238,7 +238,7 @@ TEST_F(BadInput, AHeldSettingWhoseLeaseRanOutIsHeldAgainWithTheNextEpoch) {
   EXPECT_THAT(of_kind<ProfilingBegun>(events_), IsEmpty());
 }
 
-TEST_F(BadInput, AHeldSettingThatIsRefusedIsToldAndLeavesTheGpusAsFound) {
+TEST_F(BadInput, ARefusedHeldSettingIsReportedAndLeavesTheGpusAsFound) {
   Session session{training_.parts(), options_};
   session.hold({.limit = 400_W, .clock = {}});
   run_epochs(session, training_, 1, 20);
@@ -250,7 +250,7 @@ TEST_F(BadInput, AHeldSettingThatIsRefusedIsToldAndLeavesTheGpusAsFound) {
   EXPECT_EQ(training_.limit(0), 250_W);
 }
 
-TEST_F(BadInput, WithoutALeaseNothingIsHeldAndItIsToldWhy) {
+TEST_F(BadInput, WithoutALeaseNothingIsHeldAndTheReasonIsReported) {
   Session session{leased_elsewhere(training_.parts()), options_};
   session.hold({.limit = 200_W, .clock = {}});
   EXPECT_THAT(session.result().unoptimized, HasSubstr("is leased by process 7"));
@@ -259,7 +259,7 @@ TEST_F(BadInput, WithoutALeaseNothingIsHeldAndItIsToldWhy) {
   EXPECT_THAT(training_.calls(), IsEmpty());
 }
 
-TEST_F(BadInput, WithoutAGpuThereIsNothingToHoldAndItIsTold) {
+TEST_F(BadInput, WithoutAGpuThereIsNothingToHoldAndThatIsReported) {
   SessionParts parts{.gpus = {}, .meter = {}, .acquire = {}, .clock = training_.clock()};
   Session session{std::move(parts), options_};
   session.hold({.limit = 200_W, .clock = {}});
@@ -277,7 +277,7 @@ TEST_F(BadInput, ATrainingThatOnlyObservesHoldsNothing) {
   EXPECT_THAT(training_.calls(), IsEmpty());
 }
 
-TEST_F(BadInput, EpochsWithoutStepsAreNoReasonToWarnWhereASettingIsHeld) {
+TEST_F(BadInput, EpochsWithoutStepsCauseNoWarningIfASettingIsHeld) {
   Session session{training_.parts(), options_};
   session.hold({.limit = 150_W, .clock = {}});
   for (int epoch = 0; epoch < 4; ++epoch) {

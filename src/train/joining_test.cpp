@@ -91,7 +91,7 @@ TEST(Joining, EachFieldBecomesWhatTheRecordDeclares) {
   }
 }
 
-TEST(Joining, WhatTheLeaderDoesNotKnowNobodyDoes) {
+TEST(Joining, AValueUnknownToTheLeaderIsUnknownToAllRanks) {
   std::vector<Everything> ranks(2);
   ranks[1].verdict = Mood::uneasy;
   ranks[1].setting = {.limit = 300_W, .clock = 800_MHz};
@@ -104,7 +104,7 @@ struct Energies {
   void joined(Joining& join) { energy.joined(join); }
 };
 
-TEST(Joining, EnergiesAddTheirValuesAndTheSquaresOfTheirDoubts) {
+TEST(Joining, EnergiesAddTheirValuesAndTheSquaresOfTheirUncertainties) {
   std::vector<Energies> ranks(2);
   ranks[0].energy.add({.value = 10_J, .uncertainty = 2_J, .systematic = 1_J, .method = EnergyMethod::counter});
   ranks[1].energy.add({.value = 20_J, .uncertainty = 1_J, .systematic = 2_J, .method = EnergyMethod::integrated});
@@ -115,7 +115,7 @@ TEST(Joining, EnergiesAddTheirValuesAndTheSquaresOfTheirDoubts) {
   EXPECT_EQ(ranks[1].energy.energy(), expected);
 }
 
-TEST(Joining, ACalibrationBoundIsKnownOnlyWhereAllAre) {
+TEST(Joining, ACalibrationBoundIsKnownOnlyIfAllAre) {
   std::vector<Energies> ranks(2);
   ranks[0].energy.add({.value = 10_J, .uncertainty = {}, .systematic = 1_J});
   ranks[1].energy.add({.value = 20_J, .uncertainty = {}, .systematic = {}});

@@ -63,7 +63,7 @@ class OuterRunTest : public test::SessionTest {
   std::filesystem::path file_ = folder_.path() / "reports";
 };
 
-TEST_F(OuterRunTest, StepsThatFollowSoonAreToldTogetherAndNoneIsLost) {
+TEST_F(OuterRunTest, StepsInQuickSuccessionAreReportedTogetherAndNoneIsLost) {
   const auto run = outer();
   run->steps(1);
   training_.clock().advance(1_ms);
@@ -78,7 +78,7 @@ TEST_F(OuterRunTest, StepsThatFollowSoonAreToldTogetherAndNoneIsLost) {
   EXPECT_EQ(told(), "step 1\nstep 4\nstep 1\nmetric 0.25\nepoch\n");
 }
 
-TEST_F(OuterRunTest, AReaderThatIsGoneOrDoesNotReadHoldsNobodyUp) {
+TEST_F(OuterRunTest, AMissingOrSlowReaderDoesNotDelayTheTraining) {
   const std::filesystem::path pipe = folder_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   FileDescriptor reader{::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
@@ -113,7 +113,7 @@ TEST_F(OuterRunTest, ARunThatIsGoneIsWarnedOfAndTheTrainingIsOnItsOwn) {
   EXPECT_EQ(said_.size(), 1U);
 }
 
-TEST_F(OuterRunTest, ReadsWhatTheRunHasChosenAndNoNonsense) {
+TEST_F(OuterRunTest, ReadsTheRunsChoicesAndIgnoresInvalidOnes) {
   const RunValues values = run_values_of(Environment{{{"ZEUS_BATCH_SIZE", "32"},
                                                       {"ZEUS_LEARNING_RATE", "0.05"},
                                                       {"ZEUS_SEED", "0"},
@@ -128,7 +128,7 @@ TEST_F(OuterRunTest, ReadsWhatTheRunHasChosenAndNoNonsense) {
   EXPECT_EQ(values.higher_is_better, false);
 }
 
-TEST_F(OuterRunTest, OnlyWhatTheOptionsLeaveOpenIsTakenFromTheRun) {
+TEST_F(OuterRunTest, OnlyOpenOptionsAreTakenFromTheRun) {
   const TrainingOptions open = outer(chosen)->complete({});
   EXPECT_EQ(open.batch_size, 64U);
   EXPECT_EQ(open.stopping.max_epochs, 3U);
@@ -148,7 +148,7 @@ TEST_F(OuterRunTest, OnlyWhatTheOptionsLeaveOpenIsTakenFromTheRun) {
   EXPECT_FALSE(outer(no_direction)->complete({}).stopping.target);
 }
 
-TEST_F(OuterRunTest, ASessionTellsOfStepsMetricsAndEpochsAndLeavesTheGpusAlone) {
+TEST_F(OuterRunTest, ASessionReportsStepsMetricsAndEpochsAndLeavesTheGpusAlone) {
   Session session{parts(chosen), options_};
   std::uint64_t epochs = 0;
   while (session.next_epoch()) {
@@ -168,7 +168,7 @@ TEST_F(OuterRunTest, ASessionTellsOfStepsMetricsAndEpochsAndLeavesTheGpusAlone) 
   EXPECT_TRUE(session.result().energy);
 }
 
-TEST_F(OuterRunTest, AMetricThatFollowsTheEndOfAnEpochIsToldBeforeIt) {
+TEST_F(OuterRunTest, AMetricAfterTheEndOfAnEpochIsReportedBeforeIt) {
   Session session{parts(), options_};
   session.begin_epoch();
   session.begin_step();

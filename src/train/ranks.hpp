@@ -31,8 +31,8 @@ class Ranks {
   // Whether this rank decides and writes for all.
   [[nodiscard]] bool leads() const { return rank_ == 0; }
 
-  // With one rank these change nothing. If the others do not answer, an AgreedFailure is thrown (the others wait in
-  // vain, too), and this process is alone from then on. Joins the fields of a record as its joined() declares
+  // With one rank these change nothing. They throw an AgreedFailure if the other ranks do not answer (those
+  // throw one too), and this process is alone from then on. Joins the fields of a record as its joined() declares
   // (joining.hpp); on failure the record is unchanged.
   template <typename Record>
   void agree(Record& record) {

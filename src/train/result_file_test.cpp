@@ -55,7 +55,7 @@ TEST(TrainingRecords, ComeBackAsTheyWereWritten) {
   test::expect_properties<TrainingEvent>();
 }
 
-TEST(ResultFile, SaysNullOfWhatIsNotKnown) {
+TEST(ResultFile, UnknownValuesAreNull) {
   const std::string text = to_json(TrainingResult{});
   for (const char* const key :
        {"\"energy_j\": null", "\"cost_j\": null", "\"stopped_by\": null", "\"prediction\": null"}) {

@@ -73,16 +73,16 @@ class Session {
  private:
   enum class Phase {
     between_epochs,
-    steps,     // those that are over have been counted
+    steps,     // between steps; those that are over have been counted
     step,      // a marked step is under way
-    rest,      // of an epoch whose steps are over
+    rest,      // the rest of an epoch whose steps are over
     finished,  // for good
   };
   enum class Stepping { unknown, marked, seen };
   // What ranks find out together when the training begins.
   struct Meeting {
     Fleet fleet;
-    bool led = false;     // by a run around one of the ranks
+    bool led = false;     // whether a run around one of the ranks leads them
     std::string failure;  // if the others did not answer
   };
 
@@ -106,7 +106,7 @@ class Session {
   [[nodiscard]] std::string too_short() const;
 
   TrainingOptions options_;
-  bool target_is_its_own_;  // and not the run's, whose metric others may report
+  bool target_is_its_own_;  // not the run's: then other processes may report the metric
   pid_t owner_;
   Clock& clock_;
   std::unique_ptr<Meter> meter_;

@@ -59,7 +59,7 @@ TEST_F(SessionTest, PutsBackWhatWasFoundWhenItEndsHoweverItEnds) {
   }
 }
 
-TEST_F(SessionTest, ASliceInWhichTheSameProcessSetsSomethingElseIsLostAndSaysSo) {
+TEST_F(SessionTest, ASliceOverruledByTheSameProcessIsLostAndReported) {
   SessionParts parts = training_.parts();
   const auto acquire = parts.acquire;
   const std::string uuid = parts.gpus.at(2).gpu->identity().uuid;
@@ -318,7 +318,7 @@ TEST_F(SessionTest, ASlowdownBoundIsHeld) {
   EXPECT_LE(broken, 2);
 }
 
-TEST_F(SessionTest, ClocksAreTriedWhereNoLimitHoldsTheGpuBack) {
+TEST_F(SessionTest, ClocksAreTriedIfNoLimitHoldsTheGpuBack) {
   work_.demand = physics::Demand::of_work(0.6, 0.05, 0.3);
   options_.goal = LeastEnergy{};
   VirtualTraining training{{v100(), v100()}, work_, 2};
@@ -351,7 +351,7 @@ TEST_F(SessionTest, ASelectorThatFailsLeavesTheTrainingUnoptimized) {
   EXPECT_EQ(training_.limit(0), 250_W);
 }
 
-TEST_F(SessionTest, AListenerThatFailsIsSaidOnceAndStopsNothing) {
+TEST_F(SessionTest, AFailingListenerIsReportedOnceAndStopsNothing) {
   options_.listener = [](const TrainingEvent&) { throw std::runtime_error{"cannot listen"}; };
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
@@ -414,7 +414,7 @@ TEST_F(SessionTest, ASweepTakesTheStepsItPromisedHoweverShortTheyAre) {
   EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
 }
 
-TEST_F(SessionTest, SlicesAreMeasuredWithWhatTheProgramBrings) {
+TEST_F(SessionTest, SlicesAreMeasuredWithTheProgramsOwnMeter) {
   options_.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
   const auto slices = std::make_shared<ConstantSlices>(training_.clock(), Seconds{0});
   options_.profiling.slice_meter = slices;
@@ -443,7 +443,7 @@ TEST_F(SessionTest, ASliceOfASweepThatIsTooShortToBeMeasuredGoesOn) {
   EXPECT_THAT(said_, ElementsAre(HasSubstr("less than 0.1 s cannot be measured")));
 }
 
-TEST_F(SessionTest, ASliceThatAnEpochsEndKeepsTooShortIsLostAndSaysSo) {
+TEST_F(SessionTest, ASliceThatAnEpochsEndKeepsTooShortIsLostAndReported) {
   TrainingWork quick = work_;
   quick.step = 0.001_s;
   VirtualTraining training{{v100(), v100(), v100(), v100()}, quick, 1};
@@ -478,7 +478,7 @@ TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothi
   EXPECT_THAT(read_profiles(options_.files.profiles), IsEmpty());
 }
 
-TEST_F(SessionTest, ToHoldASettingEndsTheProfilingAndKeepsWhatWasMeasured) {
+TEST_F(SessionTest, HoldingASettingEndsProfilingAndKeepsItsMeasurements) {
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());
   while (of_kind<SliceMeasured>(events_).size() < 2) {

@@ -22,7 +22,7 @@
 
 namespace zeus::train {
 
-// Energies are added over the ranks; the rest is that of the worst rank.
+// Energies are added over the ranks; every other value is the worst rank's.
 struct WindowReading {
   Seconds time;
   SummedEnergy energy;
@@ -38,7 +38,7 @@ struct WindowReading {
 
   // Why there is no reading, or none that lasted `shortest` and is good enough to choose by; mostly empty.
   [[nodiscard]] std::string why_not(Seconds shortest) const;
-  // Takes each boundary for one step.
+  // A reading that counts each boundary as one step.
   [[nodiscard]] optimize::SliceReading of_a_boundary() const;
 };
 

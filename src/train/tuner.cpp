@@ -45,7 +45,7 @@ class LeaseLost : public Error {
 
 }  // namespace
 
-// From the best to the worst.
+// How setting ended; `status` goes from the best to the worst.
 struct Tuner::Outcome {
   enum class Status { done, refused, lease_lost, hopeless };
   Status status = Status::done;
@@ -227,9 +227,9 @@ void Tuner::step(std::uint64_t over) {
   });
 }
 
-// Whether this boundary is kept from the profiler, so that slices too short to be measured are combined. A sweep has
-// promised how many steps it takes. It goes on only where a slice would end without a result, in all ranks or in none.
-// Without a promise, ranks would not all go on at the same step.
+// Whether to hide this boundary from the profiler, so that steps too short to be measured are combined. A sweep has
+// promised its number of steps per slice, so it lengthens a slice only if it would end without a result; all ranks
+// agree on that. Without a sweep, boundaries are hidden by this rank's own clock, so only if there are no other ranks.
 bool Tuner::is_too_soon(Instant now) {
   if (!sweeps()) {
     return parts_.ranks.alone() && now - tuned_at_ < shortest_boundary;
@@ -275,8 +275,8 @@ void Tuner::end_steps(bool over) {
     return;
   }
   guarded([&] {
-    // Steps that were too short to be reported one by one have no last one. A slice that could not be lengthened
-    // further ends here, and says so.
+    // Steps that were reported together have no last step that could end a slice. A sweep's slice ends here even if it
+    // is still too short, and is then reported as such.
     const bool whole = over && (last == 1 || sweeps());
     if (whole) {
       window_.count(last);
@@ -337,7 +337,7 @@ Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
     return {.status = done, .why = {}, .enforced = parts_.group.apply(setting)};
   } catch (const Error& error) {
     const ErrorKind kind = error.kind();
-    // A process that borrowed the leases from this one sets the GPUs, and the leases may become its own.
+    // On a conflict, a process that borrowed the leases from this one sets the GPUs, and may keep the leases.
     const bool lost = kind == ErrorKind::timeout || kind == ErrorKind::conflict;
     return {.status = lost                                   ? lease_lost
                       : kind == ErrorKind::permission_denied ? hopeless

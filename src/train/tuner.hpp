@@ -40,7 +40,7 @@ class Tuner {
   };
   explicit Tuner(const Parts& parts);
 
-  // Begins to profile, from `known` if there is one. `again` says why it begins a second time.
+  // Begins to profile, from `known` if there is one. `again` is the reason if it begins a second time.
   void begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
              const std::string& again);
   // Sets this for good, in place of profiling. If a GPU refuses it, everything is as it was found.
@@ -53,7 +53,7 @@ class Tuner {
   void begin_epoch();
   // Puts everything back for good; warns with the reason if there is one.
   void stop(const std::string& why) { stop(why, State::left); }
-  // The same without a warning, where all is as it should be.
+  // The same without a warning, if nothing is wrong.
   void leave(const std::string& why) { leave(why, State::left); }
   void put_back();
 
@@ -82,7 +82,7 @@ class Tuner {
     interrupted,  // by a lost lease: as found, until the next epoch
     left,         // as found, for good
   };
-  struct Outcome;  // of setting something
+  struct Outcome;  // the result of setting the GPUs
 
   template <typename Body>
   void guarded(Body&& body);
@@ -106,7 +106,7 @@ class Tuner {
 
   Parts parts_;
   State state_ = State::idle;
-  std::string why_not_;  // in `interrupted` and `left`
+  std::string why_not_;  // set in `interrupted` and `left`
   std::string trouble_;
   std::unique_ptr<optimize::Profiler> profiler_;
   std::optional<records::PowerSetting> held_;  // in place of the optimum

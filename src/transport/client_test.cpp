@@ -101,7 +101,7 @@ TEST(HttpClient, AsksOverEitherTransportInRealTime) {
   }
 }
 
-TEST(HttpClient, SaysWhyItReachesNobodyInRealTime) {
+TEST(HttpClient, ReportsWhyItReachesNoServerInRealTime) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(kind_of([&] { HttpClient{{.server = Endpoint::from((folder.path() / "none").string())}}.ask({}); }),
             ErrorKind::unavailable);
@@ -123,7 +123,7 @@ TEST(HttpClient, RefusesToSendWhatWouldBeTwoRequestsInRealTime) {
   EXPECT_EQ(client.ask({}).status, 200);
 }
 
-TEST(HttpClient, WaitsNoLongerThanItIsToldInRealTime) {
+TEST(HttpClient, WaitsNoLongerThanItsTimeoutInRealTime) {
   const RunningServer running{
       [kept = std::vector<std::shared_ptr<Exchange>>{}](std::shared_ptr<Exchange> exchange) mutable {
         if (exchange->request().path == "/now") {
@@ -169,7 +169,7 @@ TEST(HttpClient, RepeatsOnlyWhatMayBeDoneTwiceInRealTime) {
   EXPECT_EQ(silent.connections, 1);  // nothing is repeated on a new connection
 }
 
-TEST(HttpClient, TellsWhatIsNoAnswerInRealTime) {
+TEST(HttpClient, ReportsAnInvalidAnswerInRealTime) {
   const auto kind_for = [](std::string words) {
     const Parrot parrot{std::move(words)};
     HttpClient client{{.server = Endpoint::from(parrot.path().string()), .longest_answer = 1000}};
@@ -252,7 +252,7 @@ TEST(StreamReader, ReadsPiecesAsTheyComeInRealTime) {
   EXPECT_EQ(kind_of([&] { broken.read(10_s); }), ErrorKind::unavailable);
 }
 
-TEST(Endpoint, IsAPathWhereItHasASlash) {
+TEST(Endpoint, IsAPathIfItHasASlash) {
   EXPECT_EQ(Endpoint::from("/run/a.sock").unix_path, "/run/a.sock");
   EXPECT_EQ(Endpoint::from("./a.sock").unix_path, "./a.sock");
   EXPECT_EQ(Endpoint::from("node:4938").host_port, "node:4938");

@@ -92,7 +92,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::string frame;                            // comes before it
     std::shared_ptr<const std::string> shared{};  // may be null
     std::string_view after{};
-    std::shared_ptr<const LongBody> file{};  // and at last this, which may be nothing
+    std::shared_ptr<const LongBody> file{};  // comes last; may be null
     [[nodiscard]] std::size_t in_memory() const { return frame.size() + (shared ? shared->size() : 0) + after.size(); }
     [[nodiscard]] std::size_t size() const { return in_memory() + (file ? file->size() : 0); }
   };

@@ -44,7 +44,7 @@ TEST(EventLoop, DoesWhatIsPostedInOrderInRealTime) {
   }
 }
 
-TEST(EventLoop, DropsAtItsEndWhatNobodyCalled) {
+TEST(EventLoop, DropsPendingCallsAtItsEnd) {
   const auto kept = std::make_shared<int>(1);
   {
     EventLoop loop;
@@ -89,7 +89,7 @@ TEST(EventLoop, LooksAtADescriptorUntilThatIsGivenBackInRealTime) {
 }
 
 // A process may wait for several things; each watch ends on its own.
-TEST(EventLoop, TellsEachOfSeveralThatWatchTheSameInRealTime) {
+TEST(EventLoop, NotifiesEachOfSeveralWatchersInRealTime) {
   EventLoop loop;
   Pipe pipe;
   int first = 0;

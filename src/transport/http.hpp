@@ -40,7 +40,7 @@ struct Request {
   std::string query;       // as sent, after it; empty if there is none
   Headers headers;
   std::string body;
-  std::shared_ptr<const LongBody> long_body = {};  // in place of `body`, where that is longer than is held in memory
+  std::shared_ptr<const LongBody> long_body = {};  // in place of `body`, if it is longer than is held in memory
 };
 
 struct Answer {

@@ -20,7 +20,8 @@ struct UnixSocketPlan {
   mode_t mode = 0600;
   std::optional<uid_t> user;
   std::optional<gid_t> group;
-  // For a server that seems to live: a program that a killed server was starting holds its files open until it runs.
+  // How long to wait if a server seems to live: a program that a killed server was starting holds its files open until
+  // it runs.
   Seconds patience{0};
 };
 
@@ -28,15 +29,15 @@ struct UnixSocketPlan {
 struct UnixListener {
   FileDescriptor socket;
   FileDescriptor lock;  // held for as long as it is open
-  // Identifies the socket's file, so that a later one of the same name is told apart.
+  // Identify the socket's file, to distinguish it from a later one of the same name.
   dev_t device = 0;
   ino_t inode = 0;
 };
 
 // Makes the socket, with parent folders. The socket is never reachable with wider rights than these: it is bound in a
 // folder that no one else can enter, gets its rights, and is moved to its place. Errors, after which nothing has
-// changed: conflict if a server listens there; invalid_argument if the path exists and is no socket, or is too long for
-// one. A socket without a server is replaced: a living server holds the lock beside it.
+// changed: conflict if a server listens there; invalid_argument if the path exists and is not a socket, or is too long
+// for one. A socket without a server is replaced: a living server holds the lock beside it.
 UnixListener listen_on_unix(const UnixSocketPlan& plan);
 // Removes the socket and its lock, if they are still these.
 void remove_unix_socket(const std::filesystem::path& path, const UnixListener& listener);

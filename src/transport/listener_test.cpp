@@ -94,7 +94,7 @@ TEST(UnixListener, GivesItsSocketToUserAndGroup) {
   EXPECT_EQ(status_of(at).st_gid, group);
 }
 
-TEST(UnixListener, ReplacesASocketThatNobodyListensOn) {
+TEST(UnixListener, ReplacesASocketWithoutAListener) {
   const test::TemporaryFolder folder;
   const path at = folder.path() / "socket";
   leave_socket(at);
@@ -122,7 +122,7 @@ TEST(UnixListener, WaitsAMomentForWhatAKilledServerHasLeftOpenInRealTime) {
   ::waitpid(child, nullptr, 0);
 }
 
-TEST(UnixListener, LeavesASocketThatSomebodyListensOn) {
+TEST(UnixListener, LeavesASocketWithAListenerAlone) {
   const test::TemporaryFolder folder;
   const path at = folder.path() / "socket";
   const UnixListener listener = listen_on_unix({.path = at});
@@ -144,7 +144,7 @@ TEST(UnixListener, LeavesWhatIsNoSocket) {
   EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::invalid_argument);
 }
 
-TEST(UnixListener, SaysThatAPathIsTooLong) {
+TEST(UnixListener, ReportsAPathThatIsTooLong) {
   const test::TemporaryFolder folder;
   const std::size_t room = sizeof sockaddr_un{}.sun_path - 1 - folder.path().string().size() - 1;
   const path longest = folder.path() / std::string(room, 'x');

@@ -1,5 +1,5 @@
-// A body that is too long to be held in memory: in a temporary file that has no name, gone with the last who knows it.
-// One thread fills it; then any may read it.
+// A body that is too long for memory, in a temporary file without a name, which vanishes with its last owner. One
+// thread fills it; after that, any thread may read it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -12,13 +12,14 @@ namespace zeus::transport {
 
 class LongBody {
  public:
-  // An unavailable Error where no file can be made.
+  // An unavailable Error if the file cannot be created.
   LongBody();
 
-  // An unavailable Error where there is no room for it.
+  // An unavailable Error if the disk is full.
   void append(std::string_view piece);
   [[nodiscard]] std::size_t size() const { return size_; }
-  // What is at `offset`, as much as is there and fits: none at the end. An unavailable Error where it cannot be read.
+  // The bytes from `offset` on, at most as many as `into` holds; empty at the end. An unavailable Error if the file
+  // cannot be read.
   [[nodiscard]] std::span<char> read(std::size_t offset, std::span<char> into) const;
 
  private:

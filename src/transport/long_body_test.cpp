@@ -46,7 +46,7 @@ TEST(LongBody, HoldsWhatWasAppended) {
   EXPECT_EQ(body.read(9, room).size(), 2U);
 }
 
-TEST(LongBody, IsWhatARequestHasThatIsLongerThanIsHeldInMemoryInRealTime) {
+TEST(LongBody, HoldsRequestsTooLongForMemoryInRealTime) {
   ServerLimits limits;
   limits.body = 1000;
   limits.body_of = [](std::string_view /*method*/, std::string_view target) {
@@ -79,7 +79,7 @@ TEST(LongBody, IsWhatARequestHasThatIsLongerThanIsHeldInMemoryInRealTime) {
   }
 }
 
-TEST(LongBody, IsSentWholeAlsoToWhoReadsSlowlyInRealTime) {
+TEST(LongBody, IsSentWholeEvenToASlowReaderInRealTime) {
   auto body = std::make_shared<LongBody>();
   const std::string text = long_text() + long_text() + long_text();
   body->append(text);

@@ -1,6 +1,6 @@
 // An HTTP/1.1 server on Unix sockets and TCP. It reads a whole request, within bounds and timeouts, and passes it to
 // the handler on the loop's thread. The answer may come at once, or later and from any thread. At most `limits.body`
-// bytes of a body are held in memory: a longer one, where it is allowed, lies in a file (long_body.hpp).
+// bytes of a body are held in memory: a longer one, if it is allowed, is kept in a file (long_body.hpp).
 //
 // Threads: a server is made, told to listen and destroyed on the loop's thread, or while the loop does not run. An
 // Exchange or Stream is shared, and may be used from any thread. Each connection has one request at a time. Requests

@@ -214,7 +214,7 @@ TEST(HttpServer, RefusesWhatIsMalformedAndGoesOnInRealTime) {
   EXPECT_EQ(client.status(), 200);
 }
 
-TEST(HttpServer, TakesALongerBodyWhereItIsAskedForInRealTime) {
+TEST(HttpServer, AcceptsALongerBodyOnRequestInRealTime) {
   ServerLimits limits;
   limits.body = 10;
   limits.body_of = [](std::string_view method, std::string_view target) {
@@ -305,7 +305,7 @@ TEST(HttpServer, LetsNoHeaderBecomeTwoInRealTime) {
   EXPECT_EQ(client.answer(), "HTTP/1.1 200 OK\r\nA: b  Evil: yes\r\nContent-Length: 0\r\n\r\n");
 }
 
-TEST(HttpServer, TellsToGoOnWhoWaitsForThatInRealTime) {
+TEST(HttpServer, SendsContinueToAClientThatWaitsForItInRealTime) {
   const RunningServer running{answer_at_once};
   RawClient client{running.path()};
   client.send("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
@@ -336,7 +336,7 @@ TEST(HttpServer, LimitsTheTimeOfEachPartInRealTime) {
   EXPECT_TRUE(comes_true([&] { return running.server().connections() == 0; }));
 }
 
-TEST(HttpServer, ClosesOnWhoKeepsDrippingInRealTime) {
+TEST(HttpServer, ClosesOnAClientThatSendsTooSlowlyInRealTime) {
   ServerLimits limits;
   limits.head_time = 100_ms;
   RunningServer running{answer_at_once, limits};
@@ -442,7 +442,7 @@ TEST(HttpServer, AnswersFromAnyThreadInRealTime) {
   }
 }
 
-TEST(HttpServer, SeesThatNobodyWaitsAnyMoreInRealTime) {
+TEST(HttpServer, NoticesThatTheClientHasGoneInRealTime) {
   Waiting waiting;
   RunningServer running{waiting.handler()};
   const int port = std::stoi(running.tcp().substr(running.tcp().rfind(':') + 1));
@@ -470,7 +470,7 @@ TEST(HttpServer, SeesThatNobodyWaitsAnyMoreInRealTime) {
   }
 }
 
-TEST(HttpServer, AnswersWhoHasEndedSendingInRealTime) {
+TEST(HttpServer, AnswersAClientThatHasEndedSendingInRealTime) {
   Waiting waiting;
   const RunningServer running{waiting.handler()};
   RawClient client{running.path()};
@@ -482,7 +482,7 @@ TEST(HttpServer, AnswersWhoHasEndedSendingInRealTime) {
   EXPECT_TRUE(client.until_end().ends_with("GET /||"));
 }
 
-TEST(HttpServer, AnswersForWhoDoesNotInRealTime) {
+TEST(HttpServer, AnswersForAHandlerThatDoesNotInRealTime) {
   const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
     if (exchange->request().path == "/throw") {
       throw Error{ErrorKind::internal, "a defect"};

@@ -142,7 +142,7 @@ TEST(Stream, ClosesOnAReaderThatHasStoppedInRealTime) {
   EXPECT_TRUE(comes_true([&] { return running.server().connections() == 0; }));
 }
 
-TEST(Stream, SeesThatItsReaderHasGoneThoughNothingIsSentInRealTime) {
+TEST(Stream, NoticesThatItsReaderHasGoneEvenIfNothingIsSentInRealTime) {
   Streams streams;
   const RunningServer running{streams.handler()};
   const int port = std::stoi(running.tcp().substr(running.tcp().rfind(':') + 1));

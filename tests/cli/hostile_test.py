@@ -139,7 +139,7 @@ def made_up(draws: random.Random, flags: dict[tuple[str, ...], list[tuple[str, s
 
 
 class Hostile(unittest.TestCase):
-    def test_what_nobody_should_write_is_answered_in_a_line(self):
+    def test_absurd_command_lines_are_answered_in_one_line(self):
         draws = random.Random(seed)
         flags = {tuple(command): flags_of(command) for command, _, _ in COMMANDS}
         lines = [made_up(draws, flags) for _ in range(count)]

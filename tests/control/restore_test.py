@@ -334,7 +334,7 @@ class Restore(unittest.TestCase):
         self.assertRegex(holder.stderr.read(), r"^timeout: the lease of GPU [01] \(Tesla V100.*was not renewed for 1 s")
         self.assertEqual(self.gpus.settings(), self.found)
 
-    def test_a_second_holder_is_told_of_the_first(self):
+    def test_a_second_holder_learns_the_name_of_the_first(self):
         holder = self.start("renew", wait=True)
         second = self.start("set", wait=False)
         self.assertEqual(second.wait(), 1)

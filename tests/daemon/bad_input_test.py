@@ -81,7 +81,7 @@ class BadInput(unittest.TestCase):
             self.assertEqual(ask(self.daemon.socket, "GET", "/time", body="body", connection=connection).status, 200)
         connection.close()
 
-    def test_half_open_and_slow_connections_hold_up_nobody(self):
+    def test_half_open_and_slow_connections_delay_no_other(self):
         slow = []
         for _ in range(50):
             one = socket.socket(socket.AF_UNIX)
@@ -111,7 +111,7 @@ class BadInput(unittest.TestCase):
                 text = b"GET /gpu/get_power HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + bearer.encode()
                 self.assertIn(self.raw(text + b"\r\n\r\n", self.daemon.tcp), {400, 401})
 
-    def test_somebody_elses_lease(self):
+    def test_a_lease_of_another_client(self):
         lease = self.daemon.post("/v1/leases/take?gpu_ids=0&term_s=30").json["id"]
 
         def statuses() -> list[int]:

@@ -563,7 +563,7 @@ class Protocol(unittest.TestCase):
         self.assertFalse({o["asked"].get("power_limit_w") for o in outcomes if o["status"] == 200} & set(range(101, 121)),
                          f"nobody waited for it any more: {len(calls)}")
 
-    def test_weak_4_an_outcome_that_nobody_waited_for_can_be_read(self):
+    def test_weak_4_an_outcome_without_a_waiting_client_can_be_read(self):
         daemon = self.daemon()
         driver.fault("permission call=nvmlDeviceSetPowerManagementLimit gpu=1")
         answer = daemon.post("/gpu/set_power_limit?gpu_ids=0,1&block=false&power_limit_mw=250000")
@@ -597,7 +597,7 @@ class Protocol(unittest.TestCase):
         self.assertLess(max(after - before for before, after in zip(times, times[1:])), 5.0)
         reader.close()
 
-    def test_weak_7_nobody_is_read_for_who_has_gone(self):
+    def test_weak_7_nothing_is_read_for_a_client_that_has_gone(self):
         daemon = self.daemon(rapl=True)
         for target in ("/gpu/stream_power", "/cpu/stream_power"):
             reader = EventReader(daemon.socket, target)
@@ -739,7 +739,7 @@ class Protocol(unittest.TestCase):
             self.assertNotIn(issued, daemon.log(), "no token is logged")
             self.assertNotIn("new key", daemon.log())
 
-    def test_weak_14_a_socket_never_has_wider_rights_and_a_stale_one_is_told_from_a_live_one(self):
+    def test_weak_14_a_socket_never_has_wider_rights_and_a_stale_one_is_replaced(self):
         daemon = self.daemon(permissions="600")
         self.assertEqual(stat.S_IMODE(os.stat(daemon.socket).st_mode), 0o600)
         second = Daemon(options.zeusd)

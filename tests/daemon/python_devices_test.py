@@ -145,7 +145,7 @@ class NvidiaDevices(Devices, unittest.TestCase):
                 self.assertLessEqual(took, bound)
         self.assertIn("was restarted", self.user.end())
 
-    def test_what_the_administrator_takes_back_is_said_and_may_be_set_anew(self):
+    def test_a_lease_ended_by_the_administrator_is_noticed_and_may_be_taken_again(self):
         self.done("gpus[0].set_power_management_limit(150_000)")
         listed = subprocess.run([sys.argv[1], "leases", "--json", "--admin-socket", self.daemon.admin], capture_output=True, text=True,
                                 check=True)

@@ -193,7 +193,7 @@ class Scrapes(unittest.TestCase):
         self.restart(signal.SIGTERM)
         self.assertEqual(set(self.scrape().joules), {0, 1})
 
-    def test_joules_are_the_truth(self):
+    def test_joules_are_the_true_energy(self):
         first = self.scrape()
         moments, joules = [(first.begun + first.ended) / 2], [first.joules]
         end = first.ended + options.seconds

@@ -179,7 +179,7 @@ class WatchingNodes(unittest.TestCase):
         self.assertRegex(done.stdout, r"/nonexistent/s\.sock +- +missing for [\d.]+ s: .*\n")
         self.assertRegex(done.stdout, r"all +GPUs .*  missing: /nonexistent/s\.sock\n")
 
-    def test_where_nobody_answers_it_says_so(self):
+    def test_it_reports_that_no_node_answers(self):
         done = subprocess.run([program, "watch", "/nonexistent/s.sock", "--duration", "0.5", "--json"],
                               capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 1)

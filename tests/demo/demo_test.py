@@ -104,7 +104,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(first, tour("3"))
         self.assertNotEqual(first, tour("4"))
 
-    def test_a_default_that_is_the_best_is_said_to_be(self):
+    def test_a_default_that_is_the_best_is_reported_as_such(self):
         # Only time counts, so full power is best, and few batch sizes are faster.
         page = self.folder / "demo.html"
         done = self.demo("--quick", "--steady", "--eta", "0", "--default-batch-size", "64", "--quiet", "--report", str(page))

@@ -109,7 +109,7 @@ TEST_F(JobEnds, ABatchSizeThatFailsWhereOthersHaveWorkedHasMissedTheTargetAndAno
   EXPECT_EQ(missed->energy->value, Joules{500});
 }
 
-TEST_F(JobEnds, WhatHasReachedItsTargetIsOnRecordThoughNobodyAskedAgain) {
+TEST_F(JobEnds, ATryThatReachedItsTargetIsRecordedWithoutAnotherCall) {
   {
     Job job = open(test::told_definition("zeus"));
     std::optional<Try> attempt = job.next_try();
@@ -158,7 +158,7 @@ TEST_F(JobEnds, ATargetOutOfReachIsMissedOnceAtEachBatchSize) {
   EXPECT_EQ(after.recurrences.at(0).state, RecurrenceState::given_up);
 }
 
-TEST_F(JobEnds, AnEnergyThatWasNotToldTeachesNothing) {
+TEST_F(JobEnds, AnUnreportedEnergyTeachesNothing) {
   Job job = open(test::told_definition("zeus"));
   std::optional<Try> attempt = job.next_try();
   ASSERT_TRUE(attempt->next_epoch());

@@ -1,4 +1,5 @@
-// Recurrences of the course (course.hpp) with zeus::Job, as written by a user who measures by other means. One thread.
+// Recurrences of the course (course.hpp) with zeus::Job, written as by a user who measures by other means and reports
+// the results. One thread.
 #pragma once
 
 #include "course.hpp"

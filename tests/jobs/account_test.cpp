@@ -188,7 +188,7 @@ TEST(Account, ReportsOfDaysThatChangedBringAKeptCopyUpToDate) {
   }
 }
 
-TEST(Account, ATextThatItDidNotSaveIsRefused) {
+TEST(Account, RefusesAStateThatItDidNotSave) {
   const JobAccount account = account_of(stored(), history(1, 200), JobAccount::usual);
   std::string text = account.save();
   text[text.size() / 2] ^= 1;

@@ -81,7 +81,7 @@ class KeptStore(unittest.TestCase):
         self.empty("snapshots", "checkpoints", "summaries", "summary_days", "beats", "sightings")
         self.test_each_job_is_shown_and_decided_upon_as_it_was()
 
-    def test_it_is_read_on_a_disk_that_nobody_can_write(self):
+    def test_it_is_read_on_a_read_only_disk(self):
         self.store.chmod(0o444)
         self.store.parent.chmod(0o555)
         self.addCleanup(self.store.parent.chmod, 0o755)

@@ -426,7 +426,7 @@ Story tell(std::uint64_t seed) {
   return of_driver;
 }
 
-TEST(OneStory, IsToldAlikeByTheSimulatorAndByTheDriver) {
+TEST(OneStory, IsTheSameInTheSimulatorAndInTheDriver) {
   int out_of_reach = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     out_of_reach += tell(seed).out_of_reach;

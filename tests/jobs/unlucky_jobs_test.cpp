@@ -96,7 +96,7 @@ TEST(UnluckyJobs, WhereTheDefaultMissesOthersAreTried) {
 }
 
 // The effect of the runs after a change on the measure of scatter must not hide the change.
-TEST(UnluckyJobs, AChangeAfterFewRunsIsMostlyToldFromTheirScatter) {
+TEST(UnluckyJobs, AChangeAfterFewRunsIsMostlyDistinguishedFromScatter) {
   int told = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random draws{seed};
@@ -142,7 +142,7 @@ simulate::Workload scattering(double spread) {
 }
 
 // With a bound on the least cost alone, it would be 18, 45 and 47 %. The rest comes from errors about the best choice.
-TEST(UnluckyJobs, AJobWhoseRunsScatterEndsHardlyDearerThanItsDefault) {
+TEST(UnluckyJobs, AJobWhoseRunsScatterEndsHardlyMoreExpensiveThanItsDefault) {
   for (const auto& [spread, most] : {std::pair{0.2, 1.02}, std::pair{0.4, 1.09}, std::pair{0.6, 1.13}}) {
     const simulate::Workload workload = scattering(spread);
     const simulate::Stage stage{workload, 0.5};

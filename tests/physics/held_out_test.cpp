@@ -61,7 +61,7 @@ double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
-TEST_P(HeldOut, TimeAndPowerAreToldWithinFourPercentMedianAndFifteenWorst) {
+TEST_P(HeldOut, TimeAndPowerAreWithinFourPercentMedianAndFifteenWorst) {
   std::vector<double> times;
   std::vector<double> powers;
   std::size_t broken = 0;

@@ -83,8 +83,9 @@ function look() {
       if (across > 1.5 && down > 3.5) problems.push('overlap: ' + name(a.text) + ' and ' + name(b.text));
     }
   }
-  for (const one of doc.querySelectorAll('table'))
-    if (one.scrollWidth > one.parentElement.clientWidth + 1) problems.push('a table scrolls sideways: ' + name(one.textContent));
+  for (const one of doc.querySelectorAll('body *:not(svg, svg *)'))
+    if (win.getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
+      problems.push('a part scrolls sideways: ' + name(one.textContent));
   if (doc.documentElement.scrollWidth > doc.documentElement.clientWidth + 1) problems.push('the page scrolls sideways');
   const dark = win.matchMedia('(prefers-color-scheme: dark)').matches;
   const result = document.createElement('pre');
@@ -150,12 +151,13 @@ class Reports(unittest.TestCase):
     def test_what_does_overlap_or_leave_its_place_is_found(self):
         text = ("<!doctype html><section><svg width=300 height=100 viewBox='0 0 300 100'><text x=10 y=50>one label</text>"
                 "<text x=30 y=52>another</text><text x=280 y=90>far outside</text></svg>"
-                "<p style='color:#eee;background:#fff'>pale</p><div style='width:3000px'>wide</div></section>")
+                "<p style='color:#eee;background:#fff'>pale</p><div style='width:3000px'>wide</div>"
+                "<div style='overflow-x:auto'><svg width=3000 height=20></svg>drawing</div></section>")
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder) / "bad.html"
             page.write_text(text, encoding="utf-8")
             problems = " ".join(self.look_at(page, "light", "wide")["problems"])
-        for kind in ("overlap", "outside its drawing", "hard to read", "scrolls sideways"):
+        for kind in ("overlap", "outside its drawing", "hard to read", "the page scrolls sideways", "a part scrolls sideways"):
             self.assertIn(kind, problems)
 
 

@@ -62,7 +62,7 @@ class Postgres(unittest.TestCase):
     def jobs(self, store: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
         return self.call(program, "jobs", *arguments, "--store", store, **environment)
 
-    def test_a_job_recurs_there_as_in_a_file_and_nobody_is_told_the_password(self):
+    def test_a_job_recurs_there_as_in_a_file_and_the_password_is_never_shown(self):
         file, address = str(self.folder / "jobs.sqlite"), self.address(f"ann:{ESCAPED}")
         tried = {}
         for store in (file, address):

@@ -123,7 +123,7 @@ class Commands(Runs):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertEqual(self.run_virtual(*self.job(), "--", *command).returncode, code)
 
-    def test_what_cannot_be_run_is_said_and_teaches_nothing(self):
+    def test_a_command_that_cannot_run_is_reported_and_teaches_nothing(self):
         done = self.run_virtual(*self.job(), "--", "/nonexistent/train", "{batch_size}")
         self.assertEqual(done.returncode, 127)
         self.assertIn("'/nonexistent/train' was not found", done.stderr)
@@ -301,7 +301,7 @@ class AsJson(Runs):
             self.assertEqual([gpu["index"] for gpu in record["gpus"]], [0])
             self.assertIn("training", record["reason"])
 
-    def test_a_missed_target_is_told_with_its_tries(self):
+    def test_a_missed_target_is_reported_with_its_tries(self):
         path = self.folder / "run.json"
         done = self.run_virtual(*self.job(target="5"), "--json", str(path), *self.train(2))
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -357,7 +357,7 @@ class Wrong(Runs):
         self.assertEqual(done.stderr.count("--metric-regex 'precision ([0-9.]+)' matched none of"), 1, done.stderr)
         self.assertEqual([end["outcome"] for end in self.entries() if end["kind"] == "finished"], ["lost"])
 
-    def test_a_metric_that_is_not_a_number_is_said(self):
+    def test_a_metric_that_is_not_a_number_is_reported(self):
         script = "for e in 1 2 3; do echo epoch $e accuracy nan; done"
         done = self.run_virtual(*self.job("--policy", "default", name="nan"), "--", "sh", "-c", script)
         self.assertIn("NaN or infinite", done.stderr)

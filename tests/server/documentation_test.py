@@ -34,7 +34,7 @@ def free_port() -> int:
 
 
 class Documentation(unittest.TestCase):
-    def test_commands_do_what_is_said(self) -> None:
+    def test_commands_do_what_the_page_promises(self) -> None:
         commands = sections()
         ran = 0
         postgres = PostgresServer()

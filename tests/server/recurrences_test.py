@@ -73,7 +73,7 @@ class Jobs(ServerCase):
         mine, theirs = (self.server.get(session.job_path(one)) for one in (name, "taken in"))
         self.assertEqual(mine["tries"], theirs["tries"])
 
-    def test_is_forgotten_and_made_anew(self) -> None:
+    def test_is_forgotten_and_made_again(self) -> None:
         name = self.define("forgotten")
         recurrence = session.Recurrence(self.server, name)
         self.assertEqual(self.server.ask("DELETE", session.job_path(name), headers={"Idempotency-Key": "once"}).status, 204)

@@ -179,7 +179,7 @@ class Starting(unittest.TestCase):
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         return done.stderr
 
-    def test_listens_to_others_only_where_it_asks_for_tokens_or_is_told_not_to(self) -> None:
+    def test_listens_to_other_hosts_only_with_tokens_or_an_explicit_option(self) -> None:
         self.assertIn("--no-tokens", self.refused("--listen", "0.0.0.0:0"))
         with tempfile.TemporaryDirectory() as text:
             folder = pathlib.Path(text)

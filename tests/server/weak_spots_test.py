@@ -130,7 +130,7 @@ class WeakSpots(unittest.TestCase):
         answer = job.report(exploring, 1, 0.1, 1500)
         self.assertFalse(answer["stop_train"], "2 x 1000 is the bound, not 2 x 10")
 
-    def test_27_a_job_that_has_become_dearer_is_not_stopped_for_good(self):
+    def test_27_a_job_that_costs_more_than_before_is_not_stopped_for_good(self):
         job = self.job()
         job.prune({32: 1000, 64: 1100, 128: 1200})
         outcomes = []
@@ -193,7 +193,7 @@ class WeakSpots(unittest.TestCase):
         self.assertEqual(after["reached"], before["reached"] + 1)
         self.assertGreater(after["expected_cost_j"], before["expected_cost_j"])
 
-    def test_33_ranks_whose_figures_straddle_the_bound_are_told_the_same(self):
+    def test_33_ranks_with_figures_on_both_sides_of_the_bound_get_the_same_answer(self):
         job = self.job()
         job.reach(1000)
         trial = job.choose()

@@ -428,7 +428,7 @@ TEST_P(JobStoreConformance, AUserHasAsManyJobsAsHeMay) {
   EXPECT_EQ(store_->find_or_create("c", definition(), {}, two).name, "c");
 }
 
-TEST_P(JobStoreConformance, AUserHasNoMoreJobsThanHeMayAlsoWhereManyAreMadeAtOnce) {
+TEST_P(JobStoreConformance, AUserNeverExceedsTheMaximumOfJobsEvenIfManyAreCreatedAtOnce) {
   constexpr std::uint64_t most = 5;
   constexpr int makers = 8;
   constexpr int each = 3;
@@ -489,7 +489,7 @@ TEST_P(JobStoreConformance, AnImportThatIsCutShortLeavesNothing) {
   EXPECT_EQ(store_->entries(job, 0, all).size(), entries.size());
 }
 
-TEST_P(JobStoreConformance, TellsHowLongHistoriesAre) {
+TEST_P(JobStoreConformance, ReportsTheLengthOfHistories) {
   EXPECT_TRUE(store_->lengths().empty());
   const JobId job = store_->find_or_create(odd_text, definition(), {}).id;
   const JobId other = store_->find_or_create("other", definition(), {}).id;
@@ -744,7 +744,7 @@ TEST_P(JobStoreConformance, AddsUpWhatAllJobsHaveSavedByDay) {
   check(-100, 100);
 }
 
-TEST_P(JobStoreConformance, SumsOfWhatCannotBeSpoilNothing) {
+TEST_P(JobStoreConformance, ImpossibleSumsDoNotSpoilTheTotals) {
   records::DaySums sums{.day = 1};
   sums.recurrences = 1;
   sums.took = {.energy = Joules{5e-324}, .time = Seconds{1e308}, .cost = Joules{-1e308}};
@@ -760,7 +760,7 @@ TEST_P(JobStoreConformance, SumsOfWhatCannotBeSpoilNothing) {
   EXPECT_EQ(store_->summaries({.order = SummaryOrder::savings}).summaries.size(), 2U);
 }
 
-TEST_P(JobStoreConformance, KeepsWhatOwnersSayWithTheirBeats) {
+TEST_P(JobStoreConformance, KeepsTheContentOfBeats) {
   const JobId job = store_->find_or_create("job", definition(), {}).id;
   const JobId other = store_->find_or_create("other", definition(), {}).id;
   store_->beat(job, 0);

@@ -184,7 +184,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
   EXPECT_GT(moments, 100) << "the write was not cut at every message";
 }
 
-TEST_F(PostgresStore, OneWhoseConnectionIsEndedGoesOn) {
+TEST_F(PostgresStore, ContinuesAfterItsConnectionIsEnded) {
   const auto store = open();
   const JobId job = store->find_or_create("job", definition(), {}).id;
   for (std::uint64_t length = 0; length < 5; ++length) {
@@ -300,7 +300,7 @@ TEST_F(PostgresStore, KilledWhileManyWriteItLosesNothingInRealTime) {
   EXPECT_EQ(found, expected) << "acknowledged, and on record";
 }
 
-TEST_F(PostgresStore, ItsCommitsAreDurableWhateverTheDatabaseSays) {
+TEST_F(PostgresStore, ItsCommitsAreDurableUnderAnyDatabaseSetting) {
   const auto setting = [&](const std::string& said) {
     sql("ALTER DATABASE " + database_ + " SET synchronous_commit = " + said);
     const auto database = open_postgres(postgres_address(address()), Access::create, clock_);
@@ -336,7 +336,7 @@ TEST_F(PostgresStore, AForkedChildLeavesTheConnectionToItsParent) {
   EXPECT_EQ(served_by(), before);
 }
 
-TEST_F(PostgresStore, OnlyLooksWhereItIsToLook) {
+TEST_F(PostgresStore, CreatesNothingIfItMayOnlyRead) {
   EXPECT_EQ(failure_of([&] { open(Access::read_only); }).kind(), ErrorKind::not_found);
   EXPECT_EQ(failure_of([&] { open(Access::existing); }).kind(), ErrorKind::not_found);
   EXPECT_EQ(sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
@@ -374,7 +374,7 @@ TEST_F(PostgresStore, SaysWhatIsWrong) {
   EXPECT_EQ(failure_of([&] { store->append(job, 0, bodies(0), {}); }).kind(), ErrorKind::not_found);
 }
 
-TEST_F(PostgresStore, LetsInWhoHasThePasswordAndSaysItToNobody) {
+TEST_F(PostgresStore, RequiresThePasswordAndNeverShowsIt) {
   run_sql(server_.address("postgres"), "CREATE ROLE ann LOGIN PASSWORD 'it''s /a @ secret = \"%'");
   sql("GRANT ALL ON SCHEMA public TO ann");
   const std::string host = "/" + database_ + "?host=" + server_.folder().string();

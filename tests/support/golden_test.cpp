@@ -6,7 +6,7 @@
 namespace zeus::test {
 namespace {
 
-TEST(Golden, EqualTextsDoNotDiffer) {
+TEST(Golden, EqualStringsDoNotDiffer) {
   EXPECT_EQ(golden_difference("x", "a\nb\n", "a\nb\n"), "");
 }
 

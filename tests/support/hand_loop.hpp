@@ -1,5 +1,5 @@
-// An event loop that a test drives: calls posted by other threads run when the test waits for them, time moves when the
-// test says so, and descriptors become readable when the test says so. The test's thread, except for post().
+// An event loop that a test drives. Calls posted by other threads run when the test waits for them. The test decides
+// when time advances and when descriptors become readable. Use it on the test's thread, except for post().
 #pragma once
 
 #include "base/clock.hpp"

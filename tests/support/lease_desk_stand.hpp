@@ -1,4 +1,4 @@
-// A LeaseDesk over two GPUs in memory, on a loop that the test drives: nothing happens unless the test asks for it.
+// A LeaseDesk over two GPUs in memory, on a loop that the test drives: nothing happens until the test advances it.
 #pragma once
 
 #include "daemon/lease_desk.hpp"
@@ -59,7 +59,7 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
     desk_->set_policy(std::move(policy), [](const Client&) { return true; });
   }
 
-  // A connected process; the test decides when it ends.
+  // A connected process, which lives until the test ends it.
   Client process(pid_t pid, uid_t user = 1000) {
     return {.user = user,
             .groups = {},
@@ -99,7 +99,7 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
     loop_.run_until([&] { return refusals.has_value(); });
     return *refusals;
   }
-  // Until all seats are idle.
+  // Runs the loop until all seats are idle.
   void settle() {
     loop_.run_until([&] { return seats_[0]->thread().is_idle() && seats_[1]->thread().is_idle(); });
   }

@@ -74,7 +74,7 @@ TEST_P(LeasePromises, ADriverThatDoesNotTellItsLocksGetsItsClocksFreed) {
   EXPECT_THAT(gpu_->log, ElementsAre("lock sm 900-900", "unlock sm"));
 }
 
-TEST_P(LeasePromises, WhatTheLeaseDidNotTouchIsLeftAlone) {
+TEST_P(LeasePromises, LeavesAloneWhatTheLeaseDidNotChange) {
   gpu_->its_locks[ClockDomain::graphics] = ClockRange{500_MHz, 1200_MHz};
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);
@@ -82,7 +82,7 @@ TEST_P(LeasePromises, WhatTheLeaseDidNotTouchIsLeftAlone) {
   EXPECT_THAT(gpu_->log, ElementsAre("power 150", "power 250"));
 }
 
-TEST_P(LeasePromises, WhatIsFoundIsWrittenDownBeforeTheFirstChange) {
+TEST_P(LeasePromises, TheSettingsFoundAreRecordedBeforeTheFirstChange) {
   Lease lease = book().acquire("GPU-0");
   gpu_->its_refusals["power"] = Failure{Reason::timeout, {}};  // it is unknown whether it was set
   EXPECT_EQ(failure_of([&] { lease.set_power_limit(150_W); }).kind(), ErrorKind::timeout);
@@ -110,7 +110,7 @@ TEST_P(LeasePromises, ARefusedSettingIsAnErrorAndLeavesNothingToPutBack) {
   EXPECT_THAT(gpu_->log, IsEmpty());
 }
 
-TEST_P(LeasePromises, WhatCannotBeReadIsNotChanged) {
+TEST_P(LeasePromises, AnUnreadableSettingIsNotChanged) {
   gpu_->its_limits.current = Reason::unsupported;
   gpu_->its_persistence = Reason::permission;
   Lease lease = book().acquire("GPU-0");
@@ -120,7 +120,7 @@ TEST_P(LeasePromises, WhatCannotBeReadIsNotChanged) {
   EXPECT_THAT(gpu_->log, IsEmpty());
 }
 
-TEST_P(LeasePromises, AGpuLostInMidLeaseIsSaidAndItsRecordStaysForTheNextWhoTries) {
+TEST_P(LeasePromises, ALostGpuIsReportedAndItsRecordStaysForTheNextAttempt) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);
   gpu_->its_refusals["power"] = Failure{Reason::lost, "the GPU has fallen off the bus"};
@@ -135,7 +135,7 @@ TEST_P(LeasePromises, AGpuLostInMidLeaseIsSaidAndItsRecordStaysForTheNextWhoTrie
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
-TEST_P(LeasePromises, ADriverThatOnlySaysThatItPutBackIsFoundOut) {
+TEST_P(LeasePromises, ADriverThatFalselyReportsSuccessIsDetected) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);
   gpu_->it_ignores = true;
@@ -164,7 +164,7 @@ TEST_P(LeasePromises, ADestroyedLeaseLogsWhatItCouldNotPutBack) {
   EXPECT_THAT(logged, HasSubstr("GPU 0 (Tesla V100) could not be put back: power limit 250 W: device lost"));
 }
 
-TEST_P(LeasePromises, RestoringKeepsTheLeaseAndLooksAnewAtWhatIsThere) {
+TEST_P(LeasePromises, RestoringKeepsTheLeaseAndReadsTheSettingsAgain) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);
   lease.restore();
@@ -185,7 +185,7 @@ TEST_P(LeasePromises, AnAssignedLeaseReleasesWhatWasHeldBefore) {
   EXPECT_NO_THROW(static_cast<void>(leases.acquire("GPU-0")));
 }
 
-TEST_P(LeasePromises, ALeaseThatIsNotRenewedCanBeTakenByTheNextWhoFindsTheGpuPutBack) {
+TEST_P(LeasePromises, AnExpiredLeaseIsRestoredForTheNextHolder) {
   Lease lease = book().acquire("GPU-0", 60_s);
   lease.set_power_limit(150_W);
   advance(61_s);
@@ -215,7 +215,7 @@ TEST_P(LeasePromises, AReleasedLeaseRefuses) {
   EXPECT_NO_THROW(lease.release());
 }
 
-TEST_P(LeasePromises, AForkedChildCanNeitherSetNorReleaseNorKeepWhatItsParentLeased) {
+TEST_P(LeasePromises, AForkedChildCanNeitherSetNorReleaseNorKeepItsParentsLease) {
   auto lease = std::make_unique<Lease>(book().acquire("GPU-0"));
   lease->set_power_limit(150_W);
   const pid_t child = ::fork();
@@ -244,7 +244,7 @@ TEST_P(LeasePromises, AForkedChildCanNeitherSetNorReleaseNorKeepWhatItsParentLea
   EXPECT_NO_THROW(lease->set_power_limit(140_W));
 }
 
-TEST_P(LeasePromises, ASecondProcessIsToldWhoHasIt) {
+TEST_P(LeasePromises, ASecondProcessLearnsTheHoldersName) {
   const Lease lease = book().acquire("GPU-0");
   const std::string said = failure_elsewhere([&] { static_cast<void>(book().acquire("GPU-0")); });
   EXPECT_THAT(said, StartsWith("conflict: GPU 0 (Tesla V100) is leased by "));
@@ -264,7 +264,7 @@ TEST_P(LeasePromises, RenewingKeepsALease) {
   EXPECT_NO_THROW(lease.set_power_limit(140_W));
 }
 
-// A driver that hangs within a change: others do not wait for it once its time is up.
+// If a driver hangs within a change, other processes do not wait for it once the lease has run out.
 TEST_P(LeasePromises, AChangeThatEndsTooLateIsUndone) {
   Lease lease = book().acquire("GPU-0", 60_s);
   gpu_->it_hangs = [&] { advance(61_s); };
@@ -273,7 +273,7 @@ TEST_P(LeasePromises, AChangeThatEndsTooLateIsUndone) {
   EXPECT_FALSE(record());
 }
 
-TEST_P(LeasePromises, WhatIsNotThereOrMakesNoSenseIsRefused) {
+TEST_P(LeasePromises, RefusesMissingGpusAndInvalidValues) {
   EXPECT_EQ(failure_of([&] { static_cast<void>(book().acquire("GPU-7")); }).kind(), ErrorKind::not_found);
   EXPECT_EQ(failure_of([&] { static_cast<void>(book().acquire("GPU-0", 0_s)); }).kind(), ErrorKind::invalid_argument);
   EXPECT_FALSE(record());

@@ -1,5 +1,5 @@
-// A fake GPU with setters that logs calls, and refuses, lies or disappears on command: for tests of code that sets
-// devices. One thread at a time.
+// A fake GPU whose setters log their calls, and which refuses, reports false success or disappears on request. It is
+// for tests of code that sets devices. One thread at a time.
 #pragma once
 
 #include "tests/support/fake_gpu.hpp"
@@ -27,12 +27,12 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
     its_clocks.sm = 1380_MHz;
   }
 
-  // The setters' names are those of the log: "power", "lock", "unlock", "persistence".
+  // Setters have the names of the log: "power", "lock", "unlock", "persistence".
   std::map<std::string, Failure> its_refusals;
   std::optional<Watts> its_enforced_at_most;
   std::optional<Watts> it_rounds_to;
-  bool it_ignores = false;         // reports success, but does nothing
-  std::function<void()> it_hangs;  // before it sets, once
+  bool it_ignores = false;         // reports success but does nothing
+  std::function<void()> it_hangs;  // called once, before the next setting is applied
   bool it_tells_locks = true;
   std::map<ClockDomain, std::optional<ClockRange>> its_locks;
   std::vector<std::string> log;

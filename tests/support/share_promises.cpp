@@ -36,7 +36,7 @@ TEST_P(SharePromises, AProcessNeverStandsInItsOwnWay) {
   EXPECT_EQ(record()->found.power_limit, 250_W);
 }
 
-TEST_P(SharePromises, TheLatestSettingHoldsAndTheLastEndingBringsBackWhatWasFoundFirst) {
+TEST_P(SharePromises, TheLatestSettingAppliesAndTheLastEndRestoresWhatWasFoundFirst) {
   gpu_->its_limits.current = 210_W;
   Lease first = book().acquire("GPU-0");
   first.set_power_limit(200_W);
@@ -66,7 +66,7 @@ TEST_P(SharePromises, EndingOneBringsBackTheLatestThatIsStillOpen) {
   EXPECT_EQ(record()->found.power_limit, 250_W);
 }
 
-TEST_P(SharePromises, RestoringWithdrawsWhatOneHasSetAndNothingElse) {
+TEST_P(SharePromises, RestoringWithdrawsOnlyTheSharesOwnSettings) {
   Lease first = book().acquire("GPU-0");
   first.set_power_limit(200_W);
   Lease second = book().acquire("GPU-0");
@@ -113,7 +113,7 @@ TEST_P(SharePromises, ARefusedSettingChangesNothingForTheOthers) {
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
-TEST_P(SharePromises, WhoeverIsOverruledLearnsByWhatUntilItSetsAnew) {
+TEST_P(SharePromises, AnOverruledShareLearnsTheNewSettingUntilItSetsAgain) {
   Lease measuring = book().acquire("GPU-0");
   measuring.set_power_limit(150_W);
   Lease other = book().acquire("GPU-0");
@@ -133,7 +133,7 @@ TEST_P(SharePromises, WhoeverIsOverruledLearnsByWhatUntilItSetsAnew) {
   EXPECT_NE(measuring.overruled(), "") << "a setting restored at an end is another setting too";
 }
 
-TEST_P(SharePromises, WhatADriverHasRoundedIsBroughtBackAsItWas) {
+TEST_P(SharePromises, ASettingThatTheDriverRoundedIsRestored) {
   gpu_->it_rounds_to = 1_W;
   Lease first = book().acquire("GPU-0");
   first.set_power_limit(150.4_W);
@@ -174,7 +174,7 @@ TEST_P(SharePromises, ALeaseThatRanOutIsLostToAllItsShares) {
   EXPECT_FALSE(record());
 }
 
-TEST_P(SharePromises, WhatCannotBePutBackAtOneEndingIsTriedAgainAtTheLast) {
+TEST_P(SharePromises, AFailedRestorationIsRetriedAtTheLastEnd) {
   Lease first = book().acquire("GPU-0");
   Lease second = book().acquire("GPU-0");
   first.set_power_limit(150_W);

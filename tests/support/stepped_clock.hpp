@@ -1,6 +1,6 @@
-// A clock for one thread, on which a worker runs while that thread waits: whenever the thread sleeps or waits, time
-// moves to each moment at which the worker is due, and the worker is called then. The same goes for the world, whose
-// events happen at their moment whichever of the two sleeps. Deterministic, and as fast as the computation.
+// A clock for one thread, on which a worker runs while that thread waits. Whenever the thread sleeps or waits, time
+// moves to each moment at which the worker is due, and the worker is called then. The world is called at the moments of
+// its events, also while the worker sleeps. Deterministic, and as fast as the computation.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,7 +24,7 @@ class SteppedClock final : public Clock {
   [[nodiscard]] Instant now() const override { return clock_.now(); }
   [[nodiscard]] WallTime wall() const override { return clock_.wall(); }
 
-  // A worker that sleeps itself only moves time and the world.
+  // If the worker itself sleeps, only time and the world move.
   void sleep_until(Instant deadline) override {
     if (Worker worker = std::exchange(worker_, nullptr)) {
       for (auto due = worker(); due && wake_up(*due) <= deadline; due = worker()) {
@@ -35,7 +35,7 @@ class SteppedClock final : public Clock {
     move_to(deadline);
   }
 
-  // As if it were notified after the worker's next round.
+  // Returns as if the condition were notified after the worker's next round.
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& /*condition*/,
                   Instant deadline) override {
     lock.unlock();

@@ -91,7 +91,7 @@ class UnderRun(unittest.TestCase):
         self.assertRegex(done.stderr.splitlines()[-1], r"^zeus: .* W")
         self.assertIn("trained 30 epochs of batch size 64", done.stderr)
 
-    def test_a_command_that_tells_no_metric_is_told_how_to(self):
+    def test_a_command_without_a_metric_learns_how_to_report_one(self):
         done = subprocess.run(
             [program, "virtual", "1xV100", "--", program, "run", "--job", "silent", "--target-metric", "0.5", "--", "true"],
             capture_output=True, text=True, check=False, timeout=60, env=self.environment)

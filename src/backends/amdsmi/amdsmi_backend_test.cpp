@@ -125,7 +125,7 @@ class AmdsmiBackendTest : public ::testing::Test {
   VirtualClock clock_{Instant{1'000'000'000}};
 };
 
-TEST_F(AmdsmiBackendTest, AMachineWithoutTheLibraryHasNoGpuAndSaysWhatWouldBringIt) {
+TEST_F(AmdsmiBackendTest, AMachineWithoutTheLibraryHasNoGpuAndReportsHowToGetIt) {
   const Discovery found = AmdsmiBackend{clock_, {"libno-such-library.so"}}.discover();
   EXPECT_TRUE(found.gpus.empty());
   EXPECT_TRUE(found.problems.empty());
@@ -133,7 +133,7 @@ TEST_F(AmdsmiBackendTest, AMachineWithoutTheLibraryHasNoGpuAndSaysWhatWouldBring
   EXPECT_NE(found.absence->fix.find("ROCm 6.3"), std::string::npos);
 }
 
-TEST_F(AmdsmiBackendTest, ALibraryThatIsNoneOfAmdsOrTooOldIsOneProblem) {
+TEST_F(AmdsmiBackendTest, ALibraryThatIsNotAmdsOrIsTooOldIsOneProblem) {
   EXPECT_EQ(AmdsmiBackend(clock_, {"libc.so.6"}).discover().problems.at(0).what,
             "its library libc.so.6 lacks calls that every version has had");
   driver.major = 23;
@@ -173,7 +173,7 @@ TEST_F(AmdsmiBackendTest, ABrokenCounterIsDisbelievedAndTheOtherGpuIsNot) {
   EXPECT_NE(found.problems[0].what.find("stands still"), std::string::npos);
 }
 
-TEST_F(AmdsmiBackendTest, TheSecondDieOfAModuleMeasuresNothingAndSaysSo) {
+TEST_F(AmdsmiBackendTest, TheSecondDieOfAModuleMeasuresNothingAndReportsThat) {
   driver.instant_watts[1] = 0;
   driver.average_watts[1] = abi::not_available_16;
   const Discovery found = discover();
@@ -182,7 +182,7 @@ TEST_F(AmdsmiBackendTest, TheSecondDieOfAModuleMeasuresNothingAndSaysSo) {
   EXPECT_EQ(die.energy().failure().reason, Reason::unreliable);
 }
 
-TEST_F(AmdsmiBackendTest, PowerIsReadWhereEachVersionOfTheLibraryKeepsIt) {
+TEST_F(AmdsmiBackendTest, PowerIsReadFromWhereEachVersionOfTheLibraryKeepsIt) {
   for (const std::uint32_t major : {24U, 25U, 26U}) {
     driver.major = major;
     const Discovery found = discover();

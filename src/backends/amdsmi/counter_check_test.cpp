@@ -30,7 +30,7 @@ TEST(CounterCheck, ACounterThatStandsStillOrRunsBackwardsIsNot) {
   EXPECT_EQ(verdict_of(backwards), "the energy counter runs backwards");
 }
 
-TEST(CounterCheck, ACounterInAnotherUnitThanItSaysIsNot) {
+TEST(CounterCheck, ACounterInAnotherUnitThanItReportsIsRejected) {
   CounterObservation fast = honest();
   fast.last = 1000_J + 1001_J;
   EXPECT_EQ(verdict_of(fast), "the energy counter and the power sensor disagree more than tenfold");

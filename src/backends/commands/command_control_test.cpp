@@ -118,7 +118,7 @@ TEST_F(CommandControlTest, TheFirstFailureEndsThem) {
   EXPECT_EQ(told(), "one\n");
 }
 
-TEST_F(CommandControlTest, WhatWentWrongIsInTheLogAndNotInTheOutcome) {
+TEST_F(CommandControlTest, FailureDetailsAreInTheLogAndNotInTheOutcome) {
   CommandControl control = by_script("echo secret; printf 'a\\033[2Jb' >&2; exit 7");
   EXPECT_EQ(control.set_power_limit(150_W).failure(), failed);
   EXPECT_THAT(logged(), HasSubstr("GPU 3: set_power_limit: `sh -c echo secret;"));
@@ -146,18 +146,18 @@ TEST_F(CommandControlTest, AnErrorPatternIsLookedForInOutputAndErrors) {
   EXPECT_TRUE(by_script("echo all is well", pattern).set_power_limit(150_W));
 }
 
-TEST_F(CommandControlTest, WhatCannotBeSearchedWholeIsNoSuccessWhereThereIsAPattern) {
+TEST_F(CommandControlTest, OutputTooLongToSearchIsAFailureIfThereIsAPattern) {
   const std::string much = "head -c 100000 /dev/zero";
   EXPECT_TRUE(by_script(much).set_power_limit(150_W));
   EXPECT_EQ(by_script(much, "error_pattern = 'x'\n").set_power_limit(150_W).failure(), failed);
 }
 
-TEST_F(CommandControlTest, AChildThatKeepsThePipeIsAFailureOnlyWhereThereIsAPatternInRealTime) {
+TEST_F(CommandControlTest, AChildThatKeepsThePipeIsAFailureOnlyIfThereIsAPatternInRealTime) {
   EXPECT_TRUE(by_script("sleep 600 & exit 0").set_power_limit(150_W));
   EXPECT_EQ(by_script("sleep 600 & exit 0", "error_pattern = 'x'\n").set_power_limit(150_W).failure(), failed);
 }
 
-TEST_F(CommandControlTest, WhatDoesNotEndIsATimeoutInRealTime) {
+TEST_F(CommandControlTest, ACommandThatDoesNotEndIsATimeoutInRealTime) {
   CommandControl control = by_script("trap '' TERM; while :; do echo more; done", "timeout_s = 1\n");
   EXPECT_EQ(control.set_power_limit(150_W).failure(), late);
   EXPECT_THAT(logged(), HasSubstr("it did not end within 1 s, and was killed"));

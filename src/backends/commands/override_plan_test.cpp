@@ -82,7 +82,7 @@ TEST(OverridePlan, AnEmptyFileChangesNothing) {
   EXPECT_TRUE(overrides_from_toml("# nothing yet\n", "o.toml").empty());
 }
 
-TEST(OverridePlan, WhatIsWrongIsRefusedWithItsPlace) {
+TEST(OverridePlan, RefusesErrorsWithTheirPlace) {
   const std::string begin = "[set_power_limit]\n";
   const std::vector<std::pair<std::string, std::string>> refused{
       {"[set_power_limits]\ncommands = ['a']\n", "o.toml:1:2: there is no key 'set_power_limits'; did you mean"},
@@ -156,7 +156,7 @@ TEST_F(OverrideFileOf, OnesOwnIsTaken) {
   EXPECT_FALSE(load_overrides(file_, ::geteuid()).empty());
 }
 
-TEST_F(OverrideFileOf, WhatOthersMayWriteIsRefusedWithWhatToDo) {
+TEST_F(OverrideFileOf, RefusesAFileThatOthersMayWriteWithAdvice) {
   for (const mode_t mode : {0664U, 0646U}) {
     ::chmod(file_.c_str(), mode);
     EXPECT_THAT(why_not(), HasSubstr("other users may write to it; its commands run as user"));
@@ -172,12 +172,12 @@ TEST_F(OverrideFileOf, ALinkIsNotFollowed) {
   EXPECT_THAT(why_not(), HasSubstr("it is a link"));
 }
 
-TEST_F(OverrideFileOf, WhatIsNotThereIsSaid) {
+TEST_F(OverrideFileOf, ReportsAMissingFile) {
   std::filesystem::remove(file_);
   EXPECT_THAT(why_not(), StartsWith("there is no file "));
 }
 
-TEST_F(OverrideFileOf, WhatIsWrongInItIsSaidWithItsName) {
+TEST_F(OverrideFileOf, ReportsAnErrorWithTheFilesNameAndPlace) {
   std::ofstream{file_} << "[reset]\n";
   EXPECT_THAT(why_not(), StartsWith(file_.string() + ":1:2: there is no key 'reset'"));
 }

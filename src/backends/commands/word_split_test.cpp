@@ -26,7 +26,7 @@ TEST(WordSplit, QuotesKeepWordsTogether) {
   EXPECT_EQ(split("'a\"b' \"c'd\""), (Words{"a\"b", "c'd"}));
 }
 
-TEST(WordSplit, ABackslashTakesTheNextLetterAsItIs) {
+TEST(WordSplit, ABackslashKeepsTheNextLetter) {
   EXPECT_EQ(split(R"(a\ b \'c \\d \x)"), (Words{"a b", "'c", "\\d", "x"}));
   EXPECT_EQ(split("a\\\nb"), Words{"ab"});
 }
@@ -35,12 +35,12 @@ TEST(WordSplit, InSingleQuotesNothingIsEscaped) {
   EXPECT_EQ(split(R"('a\b\\')"), Words{R"(a\b\\)"});
 }
 
-TEST(WordSplit, InDoubleQuotesOnlyWhatTheShellWouldTakeSpeciallyIsEscaped) {
+TEST(WordSplit, InDoubleQuotesOnlyTheShellsSpecialCharactersAreEscaped) {
   EXPECT_EQ(split(R"("\$a \`b \"c \\d \x \'")"), Words{R"($a `b "c \d \x \')"});
   EXPECT_EQ(split("\"a\\\nb\""), Words{"ab"});
 }
 
-TEST(WordSplit, WhatAShellWouldExpandOrObeyStandsForItself) {
+TEST(WordSplit, ShellExpansionsAndOperatorsStandForThemselves) {
   EXPECT_EQ(split("a $HOME *.c ~ `id` $(id) | b > c; d && e &"),
             (Words{"a", "$HOME", "*.c", "~", "`id`", "$(id)", "|", "b", ">", "c;", "d", "&&", "e", "&"}));
 }

@@ -162,7 +162,7 @@ class NvmlBackendTest : public ::testing::Test {
   VirtualClock clock_;
 };
 
-TEST_F(NvmlBackendTest, AMachineWithoutTheLibraryHasNoGpuAndSaysWhatWouldBringIt) {
+TEST_F(NvmlBackendTest, AMachineWithoutTheLibraryHasNoGpuAndReportsHowToGetIt) {
   const Discovery found = NvmlBackend{clock_, {"libno-such-library.so.1"}}.discover();
   EXPECT_TRUE(found.gpus.empty());
   EXPECT_TRUE(found.problems.empty());
@@ -170,7 +170,7 @@ TEST_F(NvmlBackendTest, AMachineWithoutTheLibraryHasNoGpuAndSaysWhatWouldBringIt
   EXPECT_NE(found.absence->fix.find("--gpus all"), std::string::npos);
 }
 
-TEST_F(NvmlBackendTest, ALibraryThatIsNoneOfNvidiasIsOneProblem) {
+TEST_F(NvmlBackendTest, ALibraryThatIsNotNvidiasIsOneProblem) {
   const Discovery found = NvmlBackend{clock_, {"libc.so.6"}}.discover();
   EXPECT_TRUE(found.gpus.empty());
   ASSERT_EQ(found.problems.size(), 1U);
@@ -195,7 +195,7 @@ TEST_F(NvmlBackendTest, AnOldLibraryDoesWhatItCan) {
             Reason::unsupported);
 }
 
-TEST_F(NvmlBackendTest, WhatKeepsTheLibraryFromStartingIsAProblemWithItsFix) {
+TEST_F(NvmlBackendTest, ALibraryThatDoesNotStartIsAProblemWithItsFix) {
   const std::vector<std::pair<abi::Code, const char*>> cases{{abi::Code::driver_not_loaded, "modprobe nvidia"},
                                                              {abi::Code::library_mismatch, "restart the machine"},
                                                              {abi::Code::no_permission, "/dev/nvidiactl"},
@@ -221,7 +221,7 @@ TEST_F(NvmlBackendTest, AGpuThatCannotBeOpenedLeavesTheOthersAlone) {
   EXPECT_NE(found.problems[1].fix.find("/dev/nvidia2"), std::string::npos);
 }
 
-TEST_F(NvmlBackendTest, TheIdentityIsWhatTheDriverSays) {
+TEST_F(NvmlBackendTest, TheIdentityComesFromTheDriver) {
   const Discovery found = discover();
   EXPECT_EQ(found.summary, "driver 550.54.15, NVML 12.550.54.15");
   const device::GpuIdentity& identity = found.gpus.at(1).gpu->identity();
@@ -230,7 +230,7 @@ TEST_F(NvmlBackendTest, TheIdentityIsWhatTheDriverSays) {
   EXPECT_EQ(identity.driver, "550.54.15");
 }
 
-TEST_F(NvmlBackendTest, TheCounterIsReadAndFieldsServeWhereItsCallDoesNot) {
+TEST_F(NvmlBackendTest, TheCounterIsReadFromFieldsIfItsCallIsUnsupported) {
   EXPECT_DOUBLE_EQ(discover().gpus[0].gpu->energy()->value.value(), 1234.567);
   EXPECT_EQ(discover().gpus[0].gpu->energy_counter()->scope, PowerScope::gpu);
   driver.energy_code = abi::Code::not_supported;
@@ -259,7 +259,7 @@ TEST_F(NvmlBackendTest, AFieldKeepsItsOwnTimeAndAnImpossibleOneIsReplaced) {
   }
 }
 
-TEST_F(NvmlBackendTest, ScopesAreToldApartAndAZeroOfMemoryIsNoPower) {
+TEST_F(NvmlBackendTest, SeparatesScopesAndReportsZeroMemoryPowerAsUnsupported) {
   const std::int64_t now = clock_.wall().microseconds_since_epoch;
   set_field(abi::field::power_average, abi::PowerScope::gpu, 100'000, now);
   set_field(abi::field::power_average, abi::PowerScope::module, 600'000, now);
@@ -294,7 +294,7 @@ TEST_F(NvmlBackendTest, SamplesComeInOrderAndOnlyThoseThatAreNew) {
   EXPECT_EQ(samples.size(), 2U);
 }
 
-TEST_F(NvmlBackendTest, EveryReadingOfALostGpuSaysSo) {
+TEST_F(NvmlBackendTest, EveryReadingOfALostGpuReportsTheLoss) {
   const Discovery found = discover();
   driver.energy_code = abi::Code::gpu_is_lost;
   EXPECT_EQ(found.gpus[0].gpu->energy().failure(), (Failure{Reason::lost, "the GPU has fallen off the bus"}));
@@ -345,7 +345,7 @@ TEST_F(NvmlBackendTest, ProcessesAreListedHoweverManyThereAre) {
   EXPECT_EQ(processes[49].gpu_instance, std::nullopt);
 }
 
-TEST_F(NvmlBackendTest, OfACutGpuTheSlicesAreNamedAndWhatCannotBeMeasuredIsSaid) {
+TEST_F(NvmlBackendTest, ListsTheSlicesOfAPartitionedGpuAndWhatCannotBeMeasured) {
   driver.gpus = 1;
   driver.mig_enabled = 1;
   const Discovery found = discover();

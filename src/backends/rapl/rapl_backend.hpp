@@ -1,5 +1,5 @@
-// CPU packages and their memory, from the kernel's powercap tree (Intel's RAPL, which AMD's processors have as well). A
-// back-end as in device/backend.hpp; the tree's root is injected, so that a recorded tree works too.
+// CPU packages and their memory, read from the kernel's powercap tree (Intel's RAPL, which AMD's processors provide
+// too). A back-end as described in device/backend.hpp. The root of the tree is injected, so a recorded tree works too.
 #pragma once
 
 #include "base/clock.hpp"
@@ -10,7 +10,7 @@ namespace zeus::backends::rapl {
 
 class RaplBackend final : public device::Backend {
  public:
-  // `clock` must outlive the back-end and its packages.
+  // `clock` must outlive the back-end and the packages that it returns.
   RaplBackend(FileTree tree, const Clock& clock) : tree_{std::move(tree)}, clock_{clock} {}
 
   [[nodiscard]] std::string_view name() const override { return "rapl"; }

@@ -33,7 +33,7 @@ class RaplBackendTest : public ::testing::Test {
   VirtualClock clock_;
 };
 
-TEST_F(RaplBackendTest, ReadsThePackageAndItsMemoryAndSaysWhereTheyWrap) {
+TEST_F(RaplBackendTest, ReadsThePackageAndItsMemoryAndWhereTheyWrap) {
   zone("intel-rapl:0", "package-0", "12345678");
   zone("intel-rapl:0/intel-rapl:0:0", "dram", "500000");
   clock_.advance(5_s);
@@ -55,7 +55,7 @@ TEST_F(RaplBackendTest, ReadsThePackageAndItsMemoryAndSaysWhereTheyWrap) {
   EXPECT_DOUBLE_EQ(cpu.energy(CpuDomain::package)->value.value(), 22.345678);
 }
 
-TEST_F(RaplBackendTest, WithoutZonesItSaysWhatWouldBringThem) {
+TEST_F(RaplBackendTest, WithoutZonesItReportsHowToGetThem) {
   const Discovery found = discover();
   EXPECT_TRUE(found.cpus.empty());
   EXPECT_TRUE(found.problems.empty());
@@ -90,7 +90,7 @@ TEST_F(RaplBackendTest, AMissingMemoryCounterIsUnsupportedAndNoProblem) {
   EXPECT_EQ(found.cpus[0]->energy_counter(CpuDomain::dram).failure().reason, Reason::unsupported);
 }
 
-TEST_F(RaplBackendTest, WhatIsNoCounterIsNeverANumber) {
+TEST_F(RaplBackendTest, AnInvalidCounterIsNeverANumber) {
   zone("intel-rapl:0", "package-0", "1");
   const Discovery found = discover();
   for (const char* content : {"", "abc", "-5", "12.5", "1e9", "99999999999999999999999", "262143328851"}) {

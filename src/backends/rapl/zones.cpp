@@ -15,7 +15,7 @@ namespace zeus::backends::rapl {
 
 namespace {
 
-// Where the kernel has the tree, and where a container may be given the host's (its own is masked by default).
+// The kernel's tree, and the place where a container may mount the host's (its own is masked by default).
 constexpr std::array<std::string_view, 2> roots{"sys/class/powercap", "zeus_sys/class/powercap"};
 
 constexpr int deepest = 4;  // control type, package, sub-zone, and one to spare

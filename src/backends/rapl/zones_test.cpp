@@ -72,7 +72,7 @@ TEST_F(ZonesTest, APackageThatAppearsTwiceCountsOnceMsrFirst) {
   EXPECT_EQ(scan.packages[0].energy.path, "sys/class/powercap/intel-rapl:0");
 }
 
-TEST_F(ZonesTest, TheOneThatCanBeReadCountsWhereTheFirstCannot) {
+TEST_F(ZonesTest, TheReadableZoneCountsIfTheFirstIsUnreadable) {
   zone("intel-rapl-mmio:0", "package-0");
   zone("intel-rapl:0", "package-0", "no number");
   EXPECT_EQ(scan_zones(tree_).packages.at(0).energy.path, "sys/class/powercap/intel-rapl-mmio:0");

@@ -83,7 +83,7 @@ TEST_F(VendorLibraryTest, AForkedChildShutsDownOnlyWhatItOpened) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(VendorLibraryTest, AnswersAreReadingsAndWhatTheLibraryLacksIsUnsupported) {
+TEST_F(VendorLibraryTest, AnswersAreReadingsAndMissingFunctionsAreUnsupported) {
   const auto seven = [](int* value) {
     *value = 7;
     return Code::success;
@@ -98,7 +98,7 @@ TEST_F(VendorLibraryTest, AnswersAreReadingsAndWhatTheLibraryLacksIsUnsupported)
   EXPECT_EQ(library_->call(missing, static_cast<int*>(nullptr)), Code::not_supported);
 }
 
-TEST_F(VendorLibraryTest, CallsAreMadeOneAtATimeWhereTheLibraryNeedsThat) {
+TEST_F(VendorLibraryTest, CallsAreMadeOneAtATimeIfTheLibraryRequiresThat) {
   library_->call_one_at_a_time();
   struct Inside {
     std::atomic<int> now = 0;

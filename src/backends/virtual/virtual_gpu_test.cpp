@@ -21,7 +21,7 @@ struct Machine {
 };
 
 // Counter, average and instant power against the true values over an hour of loads, by the sensors' own rules.
-TEST(VirtualGpu, SensorsAgreeWithTheTruthOverAnHourOfRandomLoads) {
+TEST(VirtualGpu, SensorsAgreeWithTheTrueEnergyOverAnHourOfRandomLoads) {
   for (const physics::GpuModel& model : physics::presets()) {
     Machine machine{model.name()};
     Random random{11};
@@ -55,7 +55,7 @@ TEST(VirtualGpu, SensorsAgreeWithTheTruthOverAnHourOfRandomLoads) {
   }
 }
 
-TEST(VirtualGpu, ALowerLimitDrawsLessAndIsSaidToBeTheReason) {
+TEST(VirtualGpu, ALowerLimitDrawsLessAndIsReportedAsTheReason) {
   Machine machine{"V100"};
   machine.gpu.set_load(Load::constant(Demand::of_work(0.95, 1.0, 0.3)));
   machine.clock.advance(10_s);
@@ -79,7 +79,7 @@ TEST(VirtualGpu, AnEnforcedLimitMayBeLowerThanTheOneAskedFor) {
   EXPECT_LE(machine.gpu.operating_point().power, 180_W);
 }
 
-TEST(VirtualGpu, FailsForTheReasonItIsToldTo) {
+TEST(VirtualGpu, FailsWithTheGivenReason) {
   Machine machine{"H100"};
   for (const Reason reason : {Reason::permission, Reason::unsupported, Reason::timeout, Reason::lost}) {
     machine.gpu.set_faults({.reading = reason, .setting = reason});
@@ -102,7 +102,7 @@ TEST(VirtualGpu, ASlowCallTakesItsTimeOnTheClock) {
   EXPECT_EQ(machine.clock.now(), before + 30_ms);
 }
 
-TEST(VirtualGpu, CountersResetWrapFreezeAndGoBackWhenTold) {
+TEST(VirtualGpu, CountersResetWrapFreezeAndGoBackOnRequest) {
   Machine machine{"V100"};
   machine.gpu.set_load(Load::constant(Demand::of_power(100_W)));
   machine.clock.advance(10_s);
