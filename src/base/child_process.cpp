@@ -106,10 +106,14 @@ ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
 }
 
 ChildProcess::~ChildProcess() {
+  take_terminal_back();
+  ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+}
+
+void ChildProcess::take_terminal_back() const {
   if (own_group_ && ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_) {
     give_terminal(::getpgrp());
   }
-  ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
 }
 
 std::optional<int> ChildProcess::collect() {
@@ -117,6 +121,7 @@ std::optional<int> ChildProcess::collect() {
   if (!code_ && ::waitpid(process_, &status, WNOHANG | (own_group_ ? WUNTRACED : 0)) == process_) {
     if (!WIFSTOPPED(status)) {
       code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+      take_terminal_back();  // Ctrl-C is for us from now on
     } else if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU) {
       ++times_stopped_;
       stop_with_group();
@@ -128,9 +133,7 @@ std::optional<int> ChildProcess::collect() {
 // The terminal stopped the command's group, which is not our group. Stop as well, so that the shell takes over until it
 // continues us.
 void ChildProcess::stop_with_group() const {
-  if (::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_) {
-    give_terminal(::getpgrp());
-  }
+  take_terminal_back();
   ::kill(::getpid(), SIGTSTP);
   pass_terminal_on();
   ::kill(-process_, SIGCONT);
@@ -138,7 +141,7 @@ void ChildProcess::stop_with_group() const {
 
 // A shell that brings us to the foreground (`fg`, not `bg`) means the command.
 void ChildProcess::pass_terminal_on() const {
-  if (own_group_ && holds_terminal()) {
+  if (own_group_ && !code_ && holds_terminal()) {
     give_terminal(process_);
   }
 }

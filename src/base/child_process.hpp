@@ -60,6 +60,7 @@ class ChildProcess {
 
  private:
   [[nodiscard]] std::optional<int> collect();
+  void take_terminal_back() const;
   void stop_with_group() const;
   void pass_terminal_on() const;
   // True if one of them usually ends a command.

@@ -221,7 +221,12 @@ void RemoteRecurrence::beat() {
 }
 
 void RemoteRecurrence::settle() {
-  Patience left{clock_, plan_.patience, plan_.hurry};
+  Patience left{clock_, plan_.patience, plan_.hurry, Patience::a_little, [this] {
+                  plan_.say(
+                      fmt::format("waiting for the server {}, which is away, to report this recurrence: up to {:g} "
+                                  "s; Ctrl-C ends that",
+                                  plan_.address.shown, plan_.patience.value()));
+                }};
   settle(left);
 }
 

@@ -5,10 +5,12 @@ is away.
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
 import pathlib
+import pty
 import random
 import signal
 import subprocess
@@ -193,6 +195,31 @@ class RunWithServer(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 10, "there are ten minutes of patience")
         self.assertEqual(running.returncode, 130, err)
         self.assertNotIn("training", out, "no other training is begun")
+
+    def test_ctrl_c_at_a_terminal_ends_the_wait_for_the_last_report(self):
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.folder)
+            words = self.command("--server", self.server.url, epochs=2)
+            os.execve(words[0], words, self.environment)
+        shown = b""
+
+        def read_until(words: bytes) -> None:
+            nonlocal shown
+            while words not in shown:
+                shown += os.read(terminal, 4096)
+
+        read_until(b"epoch 1")
+        self.server.stop(signal.SIGKILL)
+        read_until(b"to report this recurrence")
+        began = time.monotonic()
+        os.write(terminal, b"\x03")
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(terminal, 4096):
+                shown += piece
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        self.assertLess(time.monotonic() - began, 30, "there are ten minutes of patience")
+        self.assertEqual(code, 130, shown)
 
     def test_it_is_not_run_unrecorded_where_that_is_refused(self):
         self.server.stop()
