@@ -272,7 +272,10 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
     freedom += size.count - 1;
   }
   if (freedom < least_freedom) {
-    return "how much the number of epochs varies from run to run is known after three runs";
+    return fmt::format(
+        "how much the number of epochs varies from run to run is not known yet: {} with a batch size that "
+        "has run before",
+        freedom + 1 < least_freedom ? "that takes two more runs" : "that takes one more run");
   }
   const Scatter& runs = of_default->second;
   const double deviation = std::max(std::sqrt(squares / freedom), hidden_deviation_of_run());

@@ -525,7 +525,8 @@ TEST_F(JobTest, CountsTheStartForTheRunAndForTheDefault) {
                            .time = {}});
     }
     recurrence.finished(run_with_start(100_W));
-    EXPECT_EQ(job.view().savings.has_value(), night == 2) << "the scatter of epochs is known after three runs";
+    EXPECT_EQ(job.view().savings.has_value(), night == 2)
+        << "the scatter of epochs is known after three runs of one size";
   }
   const records::JobView view = job.view();
   for (const records::RecurrenceView& night : view.recurrences) {

@@ -79,7 +79,7 @@ TEST(JobSummary, SaysWhatIsNext) {
   EXPECT_EQ(to_text(next, true), "run batch size 64 under 250 W");
   EXPECT_EQ(to_text(next, false), "run under 250 W");
   next.limit.reset();
-  EXPECT_EQ(to_text(next, false), "run, measuring all power limits");
+  EXPECT_EQ(to_text(next, false), "run, measuring the missing power limits");
   next.kind = NextKind::profile;
   next.profiles = {Watts{1}, Watts{2}};
   EXPECT_EQ(to_text(next, true), "measure 2 power limits of batch size 64");

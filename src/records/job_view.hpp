@@ -30,7 +30,7 @@ struct TryView {
   std::optional<std::string> left_out;
   int epochs = 0;
   std::optional<double> metric;
-  std::optional<Watts> limit;    // the one that it ran under
+  std::optional<Watts> limit;    // the one that it ran under at the end
   std::optional<Energy> energy;  // of all GPUs; nothing while it runs or if its end was not seen
   std::optional<Seconds> time;
   std::optional<Joules> cost;  // eta x energy + (1 - eta) x max_power x time

@@ -199,7 +199,7 @@ XyChart choices_figure(const JobView& job, const Marks& marks) {
 }
 
 XyChart limits_figure(const JobView& job, const Marks& marks) {
-  XyChart chart = over_recurrences("Power limits they ran under", "power limit (W)", marks);
+  XyChart chart = over_recurrences("Power limits in the end", "power limit (W)", marks);
   chart.series = by_outcome(
       job, "limit", [](const TryView& one) { return one.limit ? std::optional{one.limit->value()} : std::nullopt; });
   return chart;

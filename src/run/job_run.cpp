@@ -96,13 +96,15 @@ int JobRun::run_alone() {
   training_->leave();
   exit_code_ = *training_->command().exit_code();
   complain();
+  const std::string failed =
+      exit_code_ == 0 ? std::string{} : fmt::format("; the command ended with exit code {}", exit_code_);
   if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
     messages_.warn(*reason);
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
-    messages_.say(alone_text(*result));
+    messages_.say(alone_text(*result) + failed);
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->close();
-    messages_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)));
+    messages_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)) + failed);
   }
   note_alone();
   return exit_code_;
@@ -215,7 +217,11 @@ void JobRun::hear_of(const jobs::ProfileStep& step) {
   messages_.say(profiling_text(step, !options_.batch_sizes.empty()));
 }
 
+// After an interrupt no training follows.
 void JobRun::hear_of(const jobs::RunStep& step) {
+  if (is_interrupted()) {
+    return;
+  }
   messages_.say(try_text(step, !options_.batch_sizes.empty()));
 }
 

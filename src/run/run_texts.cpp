@@ -138,7 +138,7 @@ std::optional<std::string> unmeasured_text(const Unmeasured& training) {
                                    : std::string{"what an epoch takes was not measured"};
   if (training.steps) {
     return fmt::format("{}: the training was over in {}; the next one goes on{}", what, to_text(training.time),
-                       several ? ", and --power-limits leaves fewer" : "");
+                       several ? ", and --power-limits W,W measures fewer" : "");
   }
   if (training.lines) {
     return fmt::format("{}, since no steps were seen: if lines like '{}' count steps, give --step-regex '{}'", what,
@@ -148,7 +148,7 @@ std::optional<std::string> unmeasured_text(const Unmeasured& training) {
     return std::nullopt;
   }
   return fmt::format(
-      "{}: {} were seen and no steps, and that is too few; print a line for each step, and match it with "
+      "{}: no steps were seen, and {} is too few; print a line for each step, and match it with "
       "--step-regex",
       what, plural(training.epochs, "epoch"));
 }
@@ -159,7 +159,7 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   if (reached != nullptr) {
     const bool sizes = !job.definition.batch_sizes.empty();
     text += sizes ? fmt::format("batch size {}", reached->batch_size) : std::string{"done"};
-    text += reached->limit ? fmt::format(" under {:.6g} W", reached->limit->value()) : std::string{};
+    text += reached->limit ? fmt::format(" under {:.6g} W in the end", reached->limit->value()) : std::string{};
     text += sizes ? fmt::format(", {}", plural(reached->epochs, "epoch")) : std::string{};
     text += recurrence.tries > 1 ? fmt::format(" ({} tries)", recurrence.tries) : std::string{};
     text += ": ";
@@ -224,7 +224,7 @@ std::string alone_text(const TrainingResult& result) {
   }
   text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
   if (chosen == nullptr || highest == nullptr || chosen == highest) {
-    return text + ", which is best left as high as it goes: nothing was saved";
+    return text + ", the highest of those compared: nothing was saved";
   }
   // A lower limit makes no step faster. Where slices seem to show that, they are off, and the energy is the power times
   // the time under the highest limit.

@@ -182,12 +182,11 @@ TEST(RunTexts, SaysWhyLimitsWereNotComparedAndWhatWouldHelp) {
   Unmeasured training{.limits = 5, .time = 3_s, .steps = true, .epochs = 2, .lines = {}};
   EXPECT_EQ(unmeasured_text(training),
             "not all of 5 power limits were compared: the training was over in 3.0 s; the next one goes on, and "
-            "--power-limits leaves fewer");
+            "--power-limits W,W measures fewer");
   training.steps = false;
-  EXPECT_EQ(
-      unmeasured_text(training),
-      "not all of 5 power limits were compared: 2 epochs were seen and no steps, and that is too few; print a line for "
-      "each step, and match it with --step-regex");
+  EXPECT_EQ(unmeasured_text(training),
+            "not all of 5 power limits were compared: no steps were seen, and 2 epochs is too few; print a line for "
+            "each step, and match it with --step-regex");
   training.lines = ProposedExpression{.text = R"(it=(\d+))", .lines = 40, .examples = {"it=3 loss 0.2"}};
   EXPECT_EQ(
       unmeasured_text(training),

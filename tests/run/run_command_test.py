@@ -121,6 +121,7 @@ class Commands(Runs):
             with self.subTest(command=command):
                 done = self.run_virtual("--", *command)
                 self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(f"exit code {code}", done.stderr)
                 self.assertEqual(self.run_virtual(*self.job(), "--", *command).returncode, code)
 
     def test_a_command_that_cannot_run_is_reported_and_teaches_nothing(self):
