@@ -65,6 +65,7 @@ class Documentation(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{script}\n{done.stdout}\n{done.stderr[-6000:]}")
             self.assertIn('"jobs":[', done.stdout)
             self.assertIn("nightly: ", done.stdout)
+            self.assertRegex(done.stdout, r"\n +1 +1 +64 .* reached ", "what a team's first user has learned")
         print(f"{ran} commands of {len([one for one in commands.values() if one])} sections")
         self.assertGreater(ran, 15)
 
