@@ -1,8 +1,11 @@
-// A range of power limits. A plain value.
+// Ranges of power limits. Plain values.
 #pragma once
 
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
+
+#include <algorithm>
+#include <vector>
 
 namespace zeus::device {
 
@@ -19,5 +22,10 @@ struct WattRange {
   }
   friend bool operator==(const WattRange&, const WattRange&) = default;
 };
+
+// Whether one of the ranges holds the limit. Where there are none, nothing is bounded, and every limit is held.
+[[nodiscard]] inline bool hold(const std::vector<WattRange>& ranges, Watts limit) {
+  return ranges.empty() || std::ranges::any_of(ranges, [limit](const WattRange& range) { return range.holds(limit); });
+}
 
 }  // namespace zeus::device

@@ -68,8 +68,10 @@ std::unique_ptr<train::Session> session_on_this_machine(const TrainingOptions& o
     measured.synchronize = options.synchronize;
     monitor = std::make_shared<Monitor>(measured);
   }
+  std::vector<train::SessionGpu> gpus = train::session_gpus(*monitor, machine.sampler->sampler()->devices().gpus,
+                                                            train::allowed_limits_of(machine.lessor));
   train::SessionParts parts = train::live_parts(
-      std::move(monitor), machine.sampler->sampler()->devices().gpus,
+      std::move(monitor), std::move(gpus),
       [&machine, setter = options.limit_setter] { return lease_book_of(machine, setter); }, machine.clock);
   parts.outer = train::OuterRun::find(Environment::of_process(), machine.clock);
   return std::make_unique<train::Session>(std::move(parts), options);

@@ -6,7 +6,6 @@
 #include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
 #include "optimize/power_limit/setting_range.hpp"
-#include "train/live_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -42,15 +41,7 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<std
                                                 place.clock, control::Lends::nothing, place.lessor);
               },
           .clock = place.clock,
-          .allowed =
-              [lessor = place.lessor](std::string_view uuid) {
-                return lessor ? lessor->allowed_power_limits(uuid) : std::vector<device::WattRange>{};
-              }};
-}
-
-bool holds(const std::vector<device::WattRange>& allowed, Watts limit) {
-  return allowed.empty() ||
-         std::ranges::any_of(allowed, [limit](const device::WattRange& range) { return range.holds(limit); });
+          .allowed = train::allowed_limits_of(place.lessor)};
 }
 
 // The allowed limit that is nearest to this one.
@@ -69,10 +60,8 @@ TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<s
     : TrainingGpus{live(place, names)} {
 }
 
-TrainingGpus::TrainingGpus(Parts parts) : parts_{std::move(parts)} {
-  for (const int number : parts_.monitor->gpus()) {
-    gpus_.push_back({.index = number, .gpu = parts_.gpus.at(static_cast<std::size_t>(number))});
-  }
+TrainingGpus::TrainingGpus(Parts parts)
+    : parts_{std::move(parts)}, gpus_{train::session_gpus(*parts_.monitor, parts_.gpus, parts_.allowed)} {
 }
 
 std::vector<const device::Gpu*> TrainingGpus::devices() const {
@@ -106,7 +95,7 @@ std::optional<Error> TrainingGpus::try_to_set() {
     try {
       control::LeaseBook book = parts_.open_book();
       control::Lease lease = book.acquire(one.gpu->identity().uuid);
-      lease.set_power_limit(nearest(allowed(one), *now.current));
+      lease.set_power_limit(nearest(one.allowed, *now.current));
       lease.release();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::conflict) {
@@ -129,13 +118,9 @@ const std::optional<Error>& TrainingGpus::why_not_settable(const std::vector<Wat
   return *why_not_;
 }
 
-std::vector<device::WattRange> TrainingGpus::allowed(const train::SessionGpu& one) const {
-  return parts_.allowed ? parts_.allowed(one.gpu->identity().uuid) : std::vector<device::WattRange>{};
-}
-
 std::vector<Watts> TrainingGpus::allowed_of(std::vector<Watts> limits) const {
   for (const train::SessionGpu& one : gpus_) {
-    std::erase_if(limits, [ranges = allowed(one)](Watts limit) { return !holds(ranges, limit); });
+    std::erase_if(limits, [&one](Watts limit) { return !device::hold(one.allowed, limit); });
   }
   return limits;
 }
@@ -199,8 +184,8 @@ std::optional<Watts> TrainingGpus::limit_in_force() const {
 }
 
 std::unique_ptr<train::Session> TrainingGpus::open(const TrainingOptions& options) {
-  return std::make_unique<train::Session>(
-      train::live_parts(parts_.monitor, parts_.gpus, parts_.open_book, parts_.clock), options);
+  return std::make_unique<train::Session>(train::live_parts(parts_.monitor, gpus_, parts_.open_book, parts_.clock),
+                                          options);
 }
 
 }  // namespace zeus::run

@@ -11,6 +11,7 @@
 #include "device/gpu.hpp"
 #include "records/job_definition.hpp"
 #include "run/run_record.hpp"
+#include "train/live_parts.hpp"
 #include "train/session.hpp"
 #include "train/session_parts.hpp"
 
@@ -48,8 +49,7 @@ class TrainingGpus {
     std::shared_ptr<Monitor> monitor;
     std::function<control::LeaseBook()> open_book;
     Clock& clock;
-    // The power limits that a policy allows this user on the GPU with this UUID; none: no policy bounds them.
-    std::function<std::vector<device::WattRange>(std::string_view)> allowed = {};
+    train::AllowedLimits allowed = train::allowed_limits_of(nullptr);
   };
   explicit TrainingGpus(Parts parts);
 
@@ -80,7 +80,6 @@ class TrainingGpus {
 
  private:
   [[nodiscard]] std::optional<Error> try_to_set();
-  [[nodiscard]] std::vector<device::WattRange> allowed(const train::SessionGpu& one) const;
   [[nodiscard]] std::vector<Watts> allowed_of(std::vector<Watts> limits) const;
 
   Parts parts_;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <set>
 #include <string_view>
 
 namespace zeus::train {
@@ -89,6 +90,30 @@ TEST_F(BadInput, ReportsALimitRangeThatNoGpuAllows) {
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 50);
   EXPECT_THAT(session.result().unoptimized, HasSubstr("they have 100 W to 250 W in common"));
+}
+
+TEST_F(BadInput, OfTheLimitsThatAPolicyRefusesOnAnyGpuNoneIsTried) {
+  training_.bound(1, {{.minimum = 120_W, .maximum = 180_W}});
+  training_.bound(2, {{.minimum = 100_W, .maximum = 160_W}, {.minimum = 170_W, .maximum = 250_W}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  std::set<Watts> tried;
+  for (const auto& slice : of_kind<SliceMeasured>(events_)) {
+    tried.insert(slice.setting.limit);
+  }
+  EXPECT_THAT(tried, ElementsAre(125_W, 150_W, 175_W));
+  ASSERT_TRUE(session.optimum());
+  EXPECT_EQ(training_.limit(0), session.optimum()->limit);
+  session.finish();
+  EXPECT_EQ(training_.limit(0), 250_W);
+}
+
+TEST_F(BadInput, APolicyThatAllowsNoneOfTheLimitsToTryLeavesTheGpusAlone) {
+  training_.bound(3, {{.minimum = 101_W, .maximum = 124_W}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 50);
+  EXPECT_THAT(training_.calls(), IsEmpty());
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("policy allows none of the power limits to try"));
 }
 
 TEST_F(BadInput, EpochsWithoutStepsAreAccountedAndReported) {

@@ -69,6 +69,7 @@ void join_range(Fleet& fleet, const GpuGroup::Range& range) {
     }
   }
   fleet.clocks = std::move(clocks);
+  fleet.allowed.insert(fleet.allowed.end(), range.allowed.begin(), range.allowed.end());
 }
 
 Fleet join(const std::vector<Holding>& holdings) {

@@ -21,7 +21,9 @@ struct Fleet {
   Watts max_power;                // the sum of their highest limits
   std::optional<Watts> found;     // the limit at which all were found
   std::vector<Megahertz> clocks;  // to which all can be locked, highest first
-  std::string unsettable;         // why no power limit can be set; empty if it can
+  // What a policy allows between `lowest` and `highest`, for each GPU that it bounds.
+  std::vector<std::vector<device::WattRange>> allowed;
+  std::string unsettable;  // why no power limit can be set; empty if it can
 };
 
 // Asks all ranks. Removes from `group` the GPUs that a lower rank speaks for, so that a GPU seen by several ranks is

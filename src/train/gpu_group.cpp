@@ -79,6 +79,9 @@ GpuGroup::Range GpuGroup::range() const {
       range.found = range.found == found ? found : std::nullopt;
       std::erase_if(clocks, [&](Megahertz clock) { return std::ranges::find(lockable, clock) == lockable.end(); });
     }
+    if (!one.allowed.empty()) {
+      range.allowed.push_back(one.allowed);
+    }
     first = false;
   }
   range.clocks = spread(clocks);

@@ -35,6 +35,8 @@ class GpuGroup {
     Watts max_power;                // the sum of the highest limits
     std::optional<Watts> found;     // in force now; empty if they differ
     std::vector<Megahertz> clocks;  // to which all can be locked, highest first; empty if one cannot be locked
+    // What a policy allows within that range, for each GPU that it bounds.
+    std::vector<std::vector<device::WattRange>> allowed;
 
     template <typename Fields, typename Self>
     static void describe(Fields& fields, Self& self) {
@@ -43,6 +45,7 @@ class GpuGroup {
       fields("max_power", self.max_power);
       fields("found", self.found);
       fields("clocks", self.clocks);
+      fields("allowed", self.allowed);
     }
   };
   [[nodiscard]] Range range() const;

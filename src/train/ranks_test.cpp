@@ -22,8 +22,11 @@ using test::ThreadRank;
 using test::TrainingWork;
 using test::v100;
 using test::VirtualTraining;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::Not;
 
 // What one rank saw, and its results.
 struct RankOutcome {
@@ -123,6 +126,20 @@ TEST(Ranks, SetTheSameLimitsAndAddWhatEachMeasures) {
       within += std::abs((energy.value - truth).value()) <= energy.uncertainty.value() ? 1 : 0;
     }
     EXPECT_GE(within, 18) << "of 20 runs of " << ranks << " ranks";
+  }
+}
+
+TEST(Ranks, TryOnlyTheLimitsThatThePoliciesOfAllNodesAllow) {
+  RankedRun run;
+  run.prepare = [](int rank, TrainingOptions& /*options*/, VirtualTraining& training) {
+    if (rank == 1 || rank == 3) {
+      training.bound(0, {{.minimum = 100_W, .maximum = rank == 1 ? 200_W : 240_W}});
+    }
+  };
+  for (const RankOutcome& one : run_all(run)) {
+    EXPECT_THAT(one.limits, Not(IsEmpty()));
+    EXPECT_THAT(one.limits, Each(Le(200_W)));
+    EXPECT_EQ(one.limit_afterwards, 250_W);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "control/lease.hpp"
 #include "device/gpu.hpp"
+#include "device/watt_range.hpp"
 #include "train/meter.hpp"
 #include "train/outer_run.hpp"
 
@@ -21,6 +22,8 @@ namespace zeus::train {
 struct SessionGpu {
   int index = 0;
   std::shared_ptr<device::Gpu> gpu;
+  // The power limits that the policy of a node allows this process; empty if only the GPU's own range bounds them.
+  std::vector<device::WattRange> allowed = {};
 };
 
 struct SessionParts {

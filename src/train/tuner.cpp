@@ -148,7 +148,7 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
                                      .highest = options.profiling.highest_limit,
                                      .limits = options.profiling.limits};
       const optimize::SettingRange range{
-          limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found),
+          allowed_of(limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found)),
           options.profiling.try_clocks ? parts_.fleet.clocks : std::vector<Megahertz>{}};
       optimize::PlanWish wish{.goal = options.goal,
                               .profiling = options.profiling.plan,
@@ -172,6 +172,17 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
     plan = std::make_unique<SharedPlan>(std::move(plan), parts_.ranks);
   }
   return plan;
+}
+
+std::vector<Watts> Tuner::allowed_of(std::vector<Watts> limits) const {
+  for (const std::vector<device::WattRange>& ranges : parts_.fleet.allowed) {
+    std::erase_if(limits, [&ranges](Watts limit) { return !device::hold(ranges, limit); });
+  }
+  if (limits.empty()) {
+    throw Error{ErrorKind::permission_denied, "the node's policy allows none of the power limits to try",
+                "`zeusd policy explain` shows its bounds"};
+  }
+  return limits;
 }
 
 // While observing, the usual setting has to be known as well as the optimum.

@@ -11,6 +11,8 @@ import sys
 import time
 
 from zeus_cpp.device import get_gpus
+from zeus_cpp.monitor import ZeusMonitor
+from zeus_cpp.optimizer.power_limit import GlobalPowerLimitOptimizer
 
 logging.basicConfig()
 gpus = get_gpus().gpus
@@ -37,6 +39,23 @@ def forked(gpu: int, milliwatts: int) -> int:
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def trained() -> dict:
+    """The limits that a training has tried, and why it did not set any."""
+    optimizer = GlobalPowerLimitOptimizer(ZeusMonitor(), warmup_steps=2, profile_steps=20)
+    for _ in range(10):
+        optimizer.on_epoch_begin()
+        for _ in range(100):
+            optimizer.on_step_begin()
+            time.sleep(0.006)
+            optimizer.on_step_end()
+        optimizer.on_epoch_end()
+        if str(optimizer.state) == "Done":
+            break
+    told = {"tried": [each.power_limit for each in optimizer.measurements], "unoptimized": optimizer.unoptimized}
+    optimizer.close()
+    return told
 
 
 print(json.dumps([type(gpu).__name__ for gpu in gpus]), flush=True)

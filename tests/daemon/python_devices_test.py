@@ -26,6 +26,12 @@ SCRIPT = pathlib.Path(__file__).with_name("python_devices.py")
 PYTHON_SOURCES = pathlib.Path(__file__).resolve().parents[2] / "python"
 GROUP = 4711
 FOUND = [200_000, 200_000]
+POLICY = """[[rule]]
+who = ["everyone"]
+gpus = ["all"]
+may = ["read", "set_power_limit"]
+power_limit = {{{bounds}}}
+"""
 bound = None
 
 
@@ -129,6 +135,20 @@ class NvidiaDevices(Devices, unittest.TestCase):
         self.user.child.kill()
         until(lambda: self.limits() == FOUND, "it is put back")
         self.assertIsNone(other.does("take(1, 100.0)")["failure"])
+
+    def test_a_training_tries_the_limits_that_the_policy_allows(self):
+        policy = self.daemon.folder / "policy.toml"
+        self.daemon.words += ["--policy", str(policy)]
+        for bounds, tried, reason in (("minimum_w = 120, maximum_w = 180", [175, 150, 125], ""),
+                                      ("minimum_w = 101, maximum_w = 124", [], "the node's policy allows none of the power limits")):
+            policy.write_text(POLICY.format(bounds=bounds), encoding="utf-8")
+            self.daemon.stop()
+            self.daemon.start()
+            told = self.new_user(ZEUSD_SOCK_PATH=self.daemon.socket).does("trained()")
+            self.assertIsNone(told["failure"])
+            self.assertEqual(told["value"]["tried"], tried)
+            self.assertIn(reason, told["value"]["unoptimized"] or "")
+            until(lambda: self.limits() == FOUND, "it is put back")
 
     def test_what_was_set_is_set_again_after_a_restart(self):
         self.done("gpus[0].set_power_management_limit(150_000)")

@@ -160,6 +160,7 @@ VirtualTraining::VirtualTraining(const std::vector<physics::GpuModel>& models, c
   }
   FileTree{folder_->path() / "machine"}.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
   std::filesystem::create_directories(folder_->path() / "state");
+  bounds_.resize(gpus_.size());
   put_load(work.demand);
 }
 
@@ -182,7 +183,7 @@ train::SessionParts VirtualTraining::parts() {
       .acquire = [book](std::string_view uuid, Seconds term) { return book->acquire(uuid, term); },
       .clock = clock_};
   for (std::size_t i = 0; i < found.size(); ++i) {
-    parts.gpus.push_back({.index = static_cast<int>(i), .gpu = found[i].gpu});
+    parts.gpus.push_back({.index = static_cast<int>(i), .gpu = found[i].gpu, .allowed = bounds_[i]});
   }
   return parts;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "control/lease_book.hpp"
+#include "device/watt_range.hpp"
 #include "physics/gpu_model.hpp"
 #include "physics/load.hpp"
 #include "train/session.hpp"
@@ -18,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zeus::test {
@@ -55,6 +57,9 @@ class VirtualTraining {
   void evaluate(Seconds time, Watts power);
   void set_work(const TrainingWork& work);
 
+  // As if the policy of a node allowed these power limits alone on that GPU: for parts() from now on.
+  void bound(std::size_t index, std::vector<device::WattRange> allowed) { bounds_.at(index) = std::move(allowed); }
+
   [[nodiscard]] backends::virtual_gpu::VirtualGpu& gpu(std::size_t index) { return *gpus_.at(index); }
   [[nodiscard]] Watts limit(std::size_t index);
   [[nodiscard]] VirtualClock& clock() { return clock_; }
@@ -82,6 +87,7 @@ class VirtualTraining {
   Instant start_{1'000'000'000};
   VirtualClock clock_{start_};
   std::vector<std::shared_ptr<backends::virtual_gpu::VirtualGpu>> gpus_;
+  std::vector<std::vector<device::WattRange>> bounds_;  // by GPU
   TrainingWork work_;
   Random random_;
   Seconds work_done_;
