@@ -165,11 +165,16 @@ bool ChildProcess::pass_signals_on() {
     }
     // The terminal signals its whole foreground group. That includes the command, unless it has a group of its own.
     const bool by_terminal = signal.ssi_code == SI_KERNEL;
-    if (!by_terminal || own_group_) {
+    if (!code_ && (!by_terminal || own_group_)) {
       ::kill(by_terminal ? -process_ : process_, number);
     }
   }
   return asked;
+}
+
+std::optional<int> ChildProcess::asked_to_end() {
+  pass_signals_on();
+  return asked_to_end_;
 }
 
 std::optional<int> ChildProcess::wait_for(Seconds patience, std::span<pollfd> others) {

@@ -1,7 +1,7 @@
 // A command run as a child of this process, as time, nice and perf stat do: it inherits the terminal and the standard
 // streams, gets the signals that are sent to us, and its exit code becomes ours. One at a time, from the main thread,
-// in a program where no other thread wants signals: while a ChildProcess lives, the signals that it passes on are
-// blocked.
+// in a program whose other threads block signals (background_thread.hpp): while a ChildProcess lives, the signals that
+// it passes on are blocked.
 #pragma once
 
 #include "base/clock.hpp"
@@ -52,8 +52,9 @@ class ChildProcess {
   // nothing, when the time is up, when one of `others` is ready (its revents say so), or when it has passed on a signal
   // that usually ends a command. Signals that this process ignores are not passed on.
   std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
-  // The last signal passed on that usually ends a command, and how many there were; nothing if there was none.
-  [[nodiscard]] std::optional<int> asked_to_end() const { return asked_to_end_; }
+  // The last signal that usually ends a command, sent to us so far, also after the command has ended; nothing if there
+  // was none. And how many there were.
+  [[nodiscard]] std::optional<int> asked_to_end();
   [[nodiscard]] int times_asked_to_end() const { return times_asked_to_end_; }
   // How often the terminal has stopped the command, and us with it.
   [[nodiscard]] int times_stopped() const { return times_stopped_; }
@@ -63,7 +64,7 @@ class ChildProcess {
   void take_terminal_back() const;
   void stop_with_group() const;
   void pass_terminal_on() const;
-  // True if one of them usually ends a command.
+  // Not to a command that has ended. True if one of them usually ends a command.
   bool pass_signals_on();
 
   FileDescriptor signals_;  // delivers those of `passed_`

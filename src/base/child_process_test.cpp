@@ -62,6 +62,15 @@ TEST(ChildProcess, PassesOnSignals) {
   EXPECT_EQ(child.wait_for(long_enough), 5);
 }
 
+TEST(ChildProcess, NoticesSignalsAfterTheCommandHasEnded) {
+  ChildProcess child{{.command = {"true"}, .environment = Environment::of_process(), .before_command = {}}};
+  ASSERT_EQ(child.wait_for(long_enough), 0);
+  EXPECT_EQ(child.asked_to_end(), std::nullopt);
+  ::kill(::getpid(), SIGINT);
+  EXPECT_EQ(child.asked_to_end(), SIGINT);
+  EXPECT_EQ(child.times_asked_to_end(), 1);
+}
+
 TEST(ChildProcess, RunsTheGivenFunctionBeforeTheCommand) {
   ChildProcess child{{.command = {"sh", "-c", "test $(pwd) = /"},
                       .environment = Environment::of_process(),

@@ -1,5 +1,7 @@
 #include "base/log_writer.hpp"
 
+#include "base/background_thread.hpp"
+
 #include <fmt/format.h>
 
 #include <poll.h>
@@ -72,7 +74,7 @@ void LogWriter::write(std::string line) {
 
 void LogWriter::begin_thread() {
   const std::lock_guard lock{mutex_};
-  thread_ = std::thread{[this] { run(); }};
+  thread_ = background_thread([this] { run(); });
   has_thread_ = true;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/node_watch.hpp"
 
+#include "base/background_thread.hpp"
 #include "cli/watch_answers.hpp"
 #include "protocol/error_body.hpp"
 
@@ -171,7 +172,7 @@ class Questions {
 
 NodeWatch::NodeWatch(Clock& clock, transport::ClientPlan plan, Seconds period)
     : clock_{clock}, plan_{std::move(plan)}, period_{period}, tally_{plan_.server.name(), clock.now()} {
-  thread_ = std::thread{[this] { watch(); }};
+  thread_ = background_thread([this] { watch(); });
 }
 
 NodeWatch::~NodeWatch() {

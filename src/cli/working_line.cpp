@@ -1,5 +1,6 @@
 #include "cli/working_line.hpp"
 
+#include "base/background_thread.hpp"
 #include "command_line/terminal_style.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ WorkingLine::WorkingLine(std::ostream& err, Clock& clock, bool live)
 WorkingLine::WorkingLine(std::ostream& err, Clock& clock, bool live, Columns columns)
     : err_{err}, clock_{clock}, columns_{std::move(columns)}, began_{clock.now()} {
   if (live) {
-    drawer_ = std::thread{[this] { keep(); }};
+    drawer_ = background_thread([this] { keep(); });
   }
 }
 

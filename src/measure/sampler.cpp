@@ -1,11 +1,11 @@
 #include "measure/sampler.hpp"
 
+#include "base/background_thread.hpp"
 #include "base/cpu_time.hpp"
 
 #include <pthread.h>
 
 #include <algorithm>
-#include <csignal>
 #include <limits>
 #include <utility>
 
@@ -79,13 +79,7 @@ void Sampler::use(const Watched& watched) {
   if (polled_ == Polled::by_caller) {
     return;
   }
-  // Signals are for the program's own threads.
-  sigset_t all{};
-  sigset_t former{};
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &former);
-  thread_ = std::thread{[this] { run(); }};
-  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  thread_ = background_thread([this] { run(); });
 }
 
 void Sampler::release(const Watched& watched) {

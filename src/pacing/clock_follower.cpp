@@ -1,5 +1,6 @@
 #include "pacing/clock_follower.hpp"
 
+#include "base/background_thread.hpp"
 #include "base/log.hpp"
 
 #include <zeus/error.hpp>
@@ -190,7 +191,7 @@ ClockFollower::ClockFollower(std::vector<PipelineInstruction> instructions, std:
     state_->driven->lock(first);
     state_->asked = first;
   }
-  state_->thread = std::thread{[state = state_.get()] { state->follow(); }};
+  state_->thread = background_thread([state = state_.get()] { state->follow(); });
 }
 
 ClockFollower::~ClockFollower() {

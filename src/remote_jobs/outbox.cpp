@@ -1,5 +1,7 @@
 #include "remote_jobs/outbox.hpp"
 
+#include "base/background_thread.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +15,8 @@ constexpr Seconds between_questions{0.1};
 
 }  // namespace
 
-Outbox::Outbox(Clock& clock, Tell tell) : clock_{clock}, tell_{std::move(tell)}, thread_{[this] { run(); }} {
+Outbox::Outbox(Clock& clock, Tell tell)
+    : clock_{clock}, tell_{std::move(tell)}, thread_{background_thread([this] { run(); })} {
 }
 
 Outbox::~Outbox() {
