@@ -12,6 +12,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+#include <optional>
 #include <ostream>
 
 namespace zeus::daemon {
@@ -57,7 +59,8 @@ void PolicyExplainCommand::declare(command_line::Options& options) {
 }
 
 int PolicyExplainCommand::run(Context& context) {
-  const Rules rules = read_rules({policy_, {}}, ::geteuid());
+  const RuleFiles files{policy_, {}};
+  const Rules rules = read_rules(files, ::geteuid());
   Asker asker{.user = {}, .groups = {}, .token = token_};
   if (user_) {
     asker = asker_named(*user_);
@@ -68,6 +71,12 @@ int PolicyExplainCommand::run(Context& context) {
   device::Inventory inventory = device::take_inventory(context.gpu_backends, Environment{});
   const auto number = static_cast<std::size_t>(gpu_);
   const GpuAsked gpu{gpu_, number < inventory.gpus.size() ? inventory.gpus[number].gpu->identity().uuid : ""};
+  if (!json_) {
+    const std::optional<std::filesystem::path> file = policy_file(files);
+    context.out << (file ? fmt::format("by {}", file->string())
+                         : fmt::format("by the built-in rule, because {} does not exist", usual_policy))
+                << ":\n";
+  }
   records::JsonWriter json;
   json.object([&] {
     for (const auto& action : names_of(Action{})) {

@@ -100,10 +100,14 @@ Policy read_policy(const fs::path& file, uid_t user) {
   return policy_from(texts, system_names());
 }
 
+std::optional<fs::path> policy_file(const RuleFiles& files) {
+  return files.policy || !fs::exists(usual_policy) ? files.policy : std::optional{fs::path{usual_policy}};
+}
+
 Rules read_rules(const RuleFiles& files, uid_t user) {
   Rules rules{.policy = built_in_policy(), .credentials = {}};
-  if (files.policy || fs::exists(usual_policy)) {
-    rules.policy = read_policy(files.policy.value_or(fs::path{usual_policy}), user);
+  if (const std::optional<fs::path> file = policy_file(files)) {
+    rules.policy = read_policy(*file, user);
   }
   if (files.keys) {
     rules.credentials = tokens::read_credentials(*files.keys, user);

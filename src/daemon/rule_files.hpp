@@ -27,6 +27,9 @@ NameLookup system_names();
 // A user of this machine by name or number, with its groups; throws a not_found Error if there is none.
 Asker asker_named(const std::string& user);
 
+// The file of the policy; nothing if the built-in rule applies.
+std::optional<std::filesystem::path> policy_file(const RuleFiles& files);
+
 // Throws an Error for anything invalid, and for files that anyone but root or `user` may have written.
 Rules read_rules(const RuleFiles& files, uid_t user);
 

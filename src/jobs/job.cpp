@@ -72,19 +72,16 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
     return;
   }
   std::vector<std::string_view> sentences;
-  std::vector<std::string_view> follows;
+  std::vector<std::string> follows;
   for (const records::DefinitionChange& change : changes) {
     sentences.emplace_back(change.sentence);
-    if (const std::string_view words = what_follows(change.key); std::ranges::find(follows, words) == follows.end()) {
-      follows.push_back(words);
-    }
+    follows.push_back(fmt::format("{}: {}", change.key, what_follows(change.key)));
   }
   throw Error{
       ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(sentences, "; ")),
-      fmt::format(
-          "`{}` gives it this definition: {}; or run it as it was, choose another name, or start over with `zeus "
-          "jobs {} forget`",
-          redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
+      fmt::format("`{}`, with the same --store or --server, gives it this definition ({}); or run it as it was, choose "
+                  "another name, or start over with `zeus jobs {} forget`",
+                  redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
 }
 
 }  // namespace

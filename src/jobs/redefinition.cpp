@@ -14,21 +14,21 @@ struct Consequence {
 };
 
 constexpr std::array<Consequence, 15> consequences{{
-    {"batch_sizes", "what is known of the remaining ones is kept; new ones are untried"},
-    {"default_batch_size", "everything learned is kept; savings are relative to the new default"},
-    {"target_metric", "the number of epochs is learned again; measured power limits are kept"},
+    {"batch_sizes", "what is known of the remaining ones is kept, and new ones are untried"},
+    {"default_batch_size", "everything learned is kept, and savings are relative to the new default"},
+    {"target_metric", "the number of epochs is learned again, and measured power limits are kept"},
     {"max_epochs", "everything is kept except for tries that ended at the old maximum or went beyond the new one"},
-    {"eta", "costs are weighed again; everything learned is kept"},
+    {"eta", "costs are weighed again, and everything learned is kept"},
     {"beta", "everything learned is kept"},
     {"window", "everything learned is kept, as far as the new window reaches back"},
     {"policy", "the new policy learns from the recorded tries"},
-    {"seed", "everything learned is kept; draws and seeds change"},
-    {"max_slowdown", "everything learned is kept; limits are chosen again"},
-    {"pruning_rounds", "everything learned is kept; batch sizes are pruned again"},
+    {"seed", "everything learned is kept, and draws and seeds change"},
+    {"max_slowdown", "everything learned is kept, and limits are chosen again"},
+    {"pruning_rounds", "everything learned is kept, and batch sizes are pruned again"},
     {"explorations", "everything learned is kept"},
-    {"prior_cost_j", "everything learned is kept; beliefs start from the new prior"},
-    {"prior_precision", "everything learned is kept; beliefs start from the new prior"},
-    {"learning_rate", "the number of epochs is learned again; measured power limits are kept"},
+    {"prior_cost_j", "everything learned is kept, and beliefs start from the new prior"},
+    {"prior_precision", "everything learned is kept, and beliefs start from the new prior"},
+    {"learning_rate", "the number of epochs is learned again, and measured power limits are kept"},
 }};
 
 bool has(const records::JobDefinition& definition, int batch_size) {

@@ -10,7 +10,7 @@
 
 namespace zeus::jobs {
 
-// The effect of changing this key, in words: "costs are weighed again; all that was measured stays".
+// The effect of changing this key, in words: "costs are weighed again, and everything learned is kept".
 std::string_view what_follows(std::string_view key);
 
 // Whether an epoch is the same under both. False if the whole training counted as one.

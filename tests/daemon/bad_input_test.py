@@ -154,6 +154,17 @@ class BadInput(unittest.TestCase):
         until(lambda: driver.settings() == self.found, "a lease that is no longer allowed ends")
         self.assertEqual(daemon.post(LIMIT).status, 403)
 
+    def test_an_explanation_names_the_file_that_decides(self):
+        with tempfile.TemporaryDirectory() as folder:
+            policy = pathlib.Path(folder) / "policy.toml"
+            policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["read"]\n')
+            policy.chmod(0o644)
+            for words, first in (((), "by the built-in rule, because /etc/zeusd/policy.toml does not exist:"),
+                                 (("--policy", str(policy)), f"by {policy}:")):
+                done = subprocess.run([options.zeusd, "policy", "explain", "--user", "0", *words], capture_output=True, text=True,
+                                      check=True)
+                self.assertEqual(done.stdout.splitlines()[0], first)
+
     def refused_start(self, *arguments, daemon: Daemon | None = None, **more) -> str:
         """The message of a daemon that does not start."""
         daemon = daemon or Daemon(options.zeusd, arguments, **more)

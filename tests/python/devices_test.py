@@ -277,6 +277,7 @@ class Absence(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=hidden, check=False)
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "{} 0", done.stderr)
+        self.assertEqual(done.stderr.count("there is no GPU to measure"), 1, done.stderr)
         self.assertEqual(["no GPU can be used here" in line for line in lines[1:3]], [True, True], lines)
         self.assertIn("there is no GPU 0", lines[3])
 

@@ -196,6 +196,7 @@ class ZeusMonitor:
         self._gpu_indices = self._native.gpus()
         if gpu_indices is None and not self._gpu_indices:
             _ = self.gpus  # an error if the requested GPUs are not there and nothing would be measured
+            warnings.warn("there is no GPU to measure: windows have no energy of GPUs, and their total_energy is 0", stacklevel=2)
         self._cpu_indices = self._native.cpus()
         logger.info("measuring GPUs %s and CPU packages %s", self._gpu_indices, self._cpu_indices)
         if log_file is not None:

@@ -40,8 +40,9 @@ constexpr Joules regret(Joules cost, Joules optimum) {
 }
 
 // The index of the profile whose epoch is cheapest. Of profiles that cost the same within their uncertainty, it is the
-// one with the highest limit, and of those the first. Two costs differ if their distance exceeds their uncertainties
-// and a thousandth; if an uncertainty is unknown, if it exceeds rounding. `profiles` is not empty.
+// one with the highest limit, and of those the first. Two costs differ if their distance exceeds the root of the sum of
+// their squared uncertainties and a thousandth of the cost; if an uncertainty is unknown, if it exceeds rounding.
+// `profiles` is not empty.
 std::size_t cheapest_limit(const EnergyTimeCost& cost, std::span<const records::LimitProfile> profiles);
 
 // The mean time and energy of an epoch spent in equal shares under each of the profiles: what the first epoch of a try
