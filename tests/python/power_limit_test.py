@@ -343,6 +343,14 @@ class OnVirtualGpus(unittest.TestCase):
         optimizer.on_train_end()
         self.assertEqual(limits(), [220, 250])
 
+    def test_a_training_that_ends_before_the_choice_says_so(self):
+        optimizer = self.optimizer(Lowest(), pl_step=75)
+        self.epoch(optimizer, 9)
+        with self.assertLogs("zeus.optimizer.power_limit", "WARNING") as said:
+            optimizer.on_train_end()
+        self.assertRegex(said.output[0], "ended before a power limit was chosen: [01] of 3 were measured")
+        self.assertEqual(limits(), self.found)
+
     def test_training_may_begin_again_after_its_end(self):
         optimizer = self.optimizer(Lowest(), pl_step=75)
         self.epoch(optimizer, 25)

@@ -187,6 +187,9 @@ class GlobalPowerLimitOptimizer(Callback):
 
     def on_train_end(self) -> None:
         """Puts the GPUs back to what was found."""
+        if self._session is not None and not isinstance(self.state, Done) and not self.unoptimized:
+            logger.warning("the training ended before a power limit was chosen: %d of %d were measured; lower warmup_steps and "
+                           "profile_steps, or raise pl_step", len(self.measurements), len(self.power_limits))
         self.close()
 
     def on_epoch_begin(self) -> None:
