@@ -95,6 +95,7 @@ class Restore(unittest.TestCase):
         self.holders: list[subprocess.Popen] = []
         self.changed = 0
         self.slowest = 0.0
+        self.borrowed = False  # the lender's child, before anything was killed
         self.addCleanup(self.end_all)
 
     def end_all(self):
@@ -127,19 +128,20 @@ class Restore(unittest.TestCase):
     def note_changes(self):
         self.changed += self.gpus.settings() != self.found
 
-    def has_a_lease_of_its_own(self, process: int) -> bool:
+    def leases_for_itself(self, child: int) -> bool:
+        """As a child may that had not borrowed yet when its lender died."""
         def holder(record: pathlib.Path) -> int | None:
             try:
                 return json.loads(record.read_text(encoding="utf-8"))["holder"]["pid"]
             except FileNotFoundError:
                 return None
 
-        return process in map(holder, pathlib.Path(self.folder).glob("*.lease.json"))
+        return not self.borrowed and child in map(holder, pathlib.Path(self.folder).glob("*.lease.json"))
 
     def expect_put_back(self, since: float, but_for: int | None = None):
-        """Unless that process has a lease of its own."""
+        """Unless that child has leases of its own."""
         while self.gpus.settings() != self.found and time.monotonic() < since + PATIENCE:
-            if but_for is not None and self.has_a_lease_of_its_own(but_for):
+            if but_for is not None and self.leases_for_itself(but_for):
                 return
             time.sleep(0.001)
         self.slowest = max(self.slowest, time.monotonic() - since)
@@ -271,7 +273,8 @@ class Restore(unittest.TestCase):
         lent = self.gpus.settings()
         self.assertEqual([settings[0] for settings in lent], [125_000, 125_000])
         child = int(lender.stdout.readline().split()[1])
-        if self.random.random() < 0.8:
+        self.borrowed = self.random.random() < 0.8
+        if self.borrowed:
             self.assertEqual(lender.stdout.readline(), "leased\n", lender.poll() and lender.stderr.read())
         self.random_moment()
         return lender, child, lent
@@ -310,24 +313,24 @@ class Restore(unittest.TestCase):
                 self.assertEqual(lender.returncode, 0)
                 kill(child)
                 killed = time.monotonic()
-            # One that had not borrowed yet when its lender died takes leases of its own.
             self.expect_put_back(killed, but_for=child)
             # Until it notices its lender's death, a child goes on setting and withdrawing, and everything may look put
             # back.
             while list(pathlib.Path(self.folder).glob("*.lease.json")) and time.monotonic() < killed + PATIENCE:
-                if self.has_a_lease_of_its_own(child):
+                if self.leases_for_itself(child):
                     break
                 time.sleep(0.001)
             # It learns of it at its next change; its settings stay put back.
             while pathlib.Path(f"/proc/{child}").exists() and time.monotonic() < killed + PATIENCE:
                 settings = self.gpus.settings()
-                if self.has_a_lease_of_its_own(child):
+                if self.leases_for_itself(child):
                     kill(child)
-                    self.expect_put_back(time.monotonic())
                     break
                 self.assertEqual(settings, self.found)
-            # To take a lease of its own, it may have put back its lender's settings itself.
-            self.assertRegex(lender.stderr.read(), r"^$|^timeout: the lease of GPU|^zeus: warning: .* was put back to ")
+            self.expect_put_back(time.monotonic())
+            # One that leases for itself may have put back its lender's settings first.
+            put_back = "" if self.borrowed else "|^zeus: warning: .* was put back to "
+            self.assertRegex(lender.stderr.read(), "^$|^timeout: the lease of GPU" + put_back)
             self.clear()
             self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "a process or file outlives its lease")
         self.report("lender ended before its child")
