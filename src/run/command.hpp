@@ -48,8 +48,9 @@ class Command {
   // Asks the whole command to end; keep calling wait() until it has.
   virtual void end() = 0;
   [[nodiscard]] virtual bool told_to_end() const = 0;
-  // Whether the user or another process wants it to end.
-  [[nodiscard]] virtual bool interrupted() = 0;
+  // The last signal by which the user or another process wants it, or this process after its end, to end; nothing if
+  // there was none.
+  [[nodiscard]] virtual std::optional<int> asked_to_end() = 0;
   // How often it was stopped and continued.
   [[nodiscard]] virtual int times_stopped() const = 0;
   [[nodiscard]] virtual Seen seen() const = 0;

@@ -2,6 +2,8 @@
 
 #include <zeus/error.hpp>
 
+#include <gtest/gtest.h>
+
 namespace zeus::run {
 namespace {
 

@@ -190,7 +190,7 @@ jobs::Try::State CommandTry::state() {
   return {.epochs = running.progress.epochs(),
           .metric = running.progress.metric(),
           .exit_code = running.command->exit_code(),
-          .interrupted = running.command->interrupted(),
+          .interrupted = running.command->asked_to_end().has_value(),
           .stood_still = running.times_stopped > 0,
           .measuring = tuning_.measuring(),
           .disturbed = tuning_.comparing(),

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <iterator>
 #include <utility>
 #include <variant>
@@ -16,7 +17,6 @@ namespace zeus::run {
 namespace {
 
 constexpr int target_missed = 1;
-constexpr int interrupted_exit = 130;
 
 }  // namespace
 
@@ -140,8 +140,8 @@ void JobRun::train_unrecorded(const Error& why, bool opened) {
   messages_.warn(fmt::format("{}; {} is not recorded", why.what(), follows));
 }
 
-bool JobRun::is_interrupted() {
-  return training_ && training_->has_started() && training_->command().interrupted();
+std::optional<int> JobRun::asked_to_end() {
+  return training_ && training_->has_started() ? training_->command().asked_to_end() : std::nullopt;
 }
 
 std::unique_ptr<JobRecords> JobRun::try_to_open_records() {
@@ -178,7 +178,8 @@ int JobRun::run_recurrence() {
   const jobs::DriverEnd end = driver.run();
   if (end == jobs::DriverEnd::unrecorded) {
     // A user who ends a wait between two tries wants no other training.
-    return is_interrupted() ? interrupted_exit : run_alone();
+    const std::optional<int> signal = asked_to_end();
+    return signal ? 128 + *signal : run_alone();
   }
   const bool missed = end == jobs::DriverEnd::missed;
   if (driver.recorded()) {
@@ -187,6 +188,10 @@ int JobRun::run_recurrence() {
   if (!record_.recurrence) {
     record_.time = place_.clock.now() - began_;
     record_.energy_unknown = "energy that was not recorded is not added up";
+  }
+  // Ctrl-C after the command's end leaves the command's own exit code; other signals mean this process.
+  if (const std::optional<int> signal = asked_to_end(); signal && !asked_while_it_ran_ && *signal != SIGINT) {
+    return 128 + *signal;
   }
   return missed ? target_missed : exit_code_;
 }
@@ -252,6 +257,7 @@ void JobRun::hear_of(const jobs::TryOver& over) {
 }
 
 void JobRun::hear_of(const jobs::TrainingOver& over) {
+  asked_while_it_ran_ = is_interrupted();
   const bool told_to_end = training_->command().told_to_end();
   exit_code_ = over.seen_through && told_to_end ? 0 : *training_->command().exit_code();
   complain();

@@ -43,8 +43,9 @@ class JobRun {
   // Empty if the user prefers to train unrecorded rather than not at all; a message says so.
   std::unique_ptr<JobRecords> try_to_open_records();
   void train_unrecorded(const Error& why, bool opened);
-  // Whether the user has asked to stop, by Ctrl-C or a signal, since the first training was started.
-  bool is_interrupted();
+  // The signal by which the user or another process has asked to stop since the first training was started.
+  std::optional<int> asked_to_end();
+  bool is_interrupted() { return asked_to_end().has_value(); }
   // Puts the recurrence's result into the record and prints it.
   void sum_up(JobRecords& records, bool say);
   void note_alone();
@@ -71,6 +72,7 @@ class JobRun {
   Seconds took_;                                             // the last try's time until it was judged
   std::optional<Closest> closest_;
   int exit_code_ = 0;
+  bool asked_while_it_ran_ = false;  // a signal asked the last command to end
   Instant began_;
   RunRecord record_;
 };

@@ -1,5 +1,7 @@
 #include "run/line_splitter.hpp"
 
+#include <gtest/gtest.h>
+
 namespace zeus::run {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "run/reports.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 namespace zeus::run {

@@ -1,5 +1,7 @@
 #include "run/termination.hpp"
 
+#include <gtest/gtest.h>
+
 #include <csignal>
 
 namespace zeus::run {

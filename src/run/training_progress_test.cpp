@@ -1,5 +1,7 @@
 #include "run/training_progress.hpp"
 
+#include <gtest/gtest.h>
+
 #include <limits>
 
 namespace zeus::run {

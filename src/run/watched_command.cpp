@@ -87,7 +87,6 @@ void WatchedCommand::heed_signals() {
   if (!signal) {
     return;
   }
-  interrupted_ = true;
   if (*signal == SIGTERM || *signal == SIGHUP) {
     termination_.begin_asked(clock_.now());
   } else if (child_->times_asked_to_end() + guard_->interruptions() > 1) {
@@ -95,9 +94,12 @@ void WatchedCommand::heed_signals() {
   }
 }
 
-bool WatchedCommand::interrupted() {
-  interrupted_ = interrupted_ || outer_signal().has_value();
-  return interrupted_;
+// A signal that is read here no longer ends the next wait.
+std::optional<int> WatchedCommand::asked_to_end() {
+  if (!code_) {
+    heed_signals();
+  }
+  return outer_signal();
 }
 
 void WatchedCommand::hear(std::size_t channel, std::string_view bytes) {
@@ -166,7 +168,6 @@ std::vector<Progress> WatchedCommand::wait(Seconds patience) {
 void WatchedCommand::finish() {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   guard_->dismiss();
-  (void)interrupted();
   if (code_ == 128 + SIGKILL && termination_.killed() && !told_to_end_) {
     code_ = 128 + outer_signal().value_or(SIGKILL);
   }

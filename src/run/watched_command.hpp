@@ -44,7 +44,7 @@ class WatchedCommand final : public Command {
   [[nodiscard]] bool told_to_end() const override { return told_to_end_; }
   // Whether Ctrl-C, or a signal to this process, asked it to end. SIGTERM, SIGHUP and a second Ctrl-C also make the
   // command end, within the grace.
-  [[nodiscard]] bool interrupted() override;
+  [[nodiscard]] std::optional<int> asked_to_end() override;
   // How often Ctrl-Z stopped it, together with this process, until `fg` or `bg`.
   [[nodiscard]] int times_stopped() const override { return child_->times_stopped(); }
   [[nodiscard]] Seen seen() const override { return heard_.seen(); }
@@ -72,7 +72,6 @@ class WatchedCommand final : public Command {
   Termination termination_;
   std::optional<int> code_;
   bool told_to_end_ = false;
-  bool interrupted_ = false;
   bool terminal_ = false;
   bool mid_line_ = false;
 };

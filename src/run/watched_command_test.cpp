@@ -2,6 +2,8 @@
 
 #include "tests/support/temporary_folder.hpp"
 
+#include <gtest/gtest.h>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -107,7 +109,7 @@ TEST_F(WatchedCommandTest, EndsTheWholeGroup) {
     (void)command.wait(long_enough);
   }
   EXPECT_EQ(command.exit_code(), 128 + SIGTERM);
-  EXPECT_FALSE(command.interrupted());
+  EXPECT_FALSE(command.asked_to_end());
   pid_t child = 0;
   std::ifstream{path("child")} >> child;
   EXPECT_TRUE(::kill(child, 0) != 0 || std::ifstream{"/proc/" + std::to_string(child) + "/cmdline"}.peek() == EOF);
@@ -126,13 +128,13 @@ TEST_F(WatchedCommandTest, KillsACommandThatDoesNotEnd) {
 TEST_F(WatchedCommandTest, KnowsThatASignalAskedForTheEnd) {
   WatchedCommand command{plan("trap 'exit 0' INT; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
   wait_for(command, "ready");
-  EXPECT_FALSE(command.interrupted());
+  EXPECT_FALSE(command.asked_to_end());
   ::kill(::getpid(), SIGINT);
   while (!command.exit_code()) {
     (void)command.wait(long_enough);
   }
   EXPECT_EQ(command.exit_code(), 0);
-  EXPECT_TRUE(command.interrupted());
+  EXPECT_EQ(command.asked_to_end(), SIGINT);
 }
 
 TEST_F(WatchedCommandTest, KillsACommandThatIgnoresASignalThatEndsUs) {
@@ -145,9 +147,20 @@ TEST_F(WatchedCommandTest, KillsACommandThatIgnoresASignalThatEndsUs) {
       (void)command.wait(long_enough);
     }
     EXPECT_EQ(command.exit_code(), 128 + signal);
-    EXPECT_TRUE(command.interrupted());
+    EXPECT_EQ(command.asked_to_end(), signal);
     EXPECT_FALSE(command.told_to_end());
   }
+}
+
+TEST_F(WatchedCommandTest, HeedsASignalThatWasNoticedBetweenTwoWaits) {
+  WatchedCommand command{plan("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+  wait_for(command, "ready");
+  ::kill(::getpid(), SIGTERM);
+  EXPECT_EQ(command.asked_to_end(), SIGTERM);
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(command.exit_code(), 128 + SIGTERM);
 }
 
 TEST_F(WatchedCommandTest, LetsAnInterruptBeHandledOnceAndEndsWithTheSecond) {

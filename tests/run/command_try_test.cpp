@@ -35,7 +35,7 @@ class EndlessCommand final : public Command {
   [[nodiscard]] std::optional<int> exit_code() const override { return std::nullopt; }
   void end() override {}
   [[nodiscard]] bool told_to_end() const override { return false; }
-  [[nodiscard]] bool interrupted() override { return false; }
+  [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
   [[nodiscard]] int times_stopped() const override { return 0; }
   [[nodiscard]] Seen seen() const override { return {}; }
   [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }

@@ -271,7 +271,7 @@ class OtherNights(Folder):
     def refused_and_redefined(self, key: str, follows: str) -> None:
         done = self.run_tonight()
         self.assertEqual((done.returncode, done.stdout), (125, ""))
-        self.assertIn(f"{follows};", done.stderr)
+        self.assertIn(f": {follows})", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         before = self.shown("nightly")
         measured = self.default_size()["limits"]
@@ -303,8 +303,8 @@ class OtherNights(Folder):
     def test_only_what_is_set_is_redefined(self):
         told = self.call(program, "jobs", "nightly", "redefine", "--set", "eta = 0.75", "--set", "seed = 3")
         self.assertEqual((told.returncode, told.stdout), (
-            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed again; everything learned is kept\n"
-            "nightly: seed is 3 (it was 0): everything learned is kept; draws and seeds change\n"), told.stderr)
+            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed again, and everything learned is kept\n"
+            "nightly: seed is 3 (it was 0): everything learned is kept, and draws and seeds change\n"), told.stderr)
         self.assertEqual((self.definition("nightly")["eta"], self.definition("nightly")["seed"]), (0.75, 3))
         for setting, code, said in (("grace = 3", 2, "zeus: grace is not part of this job's definition; "),
                                     ("etha = 3", 2, "zeus: --set:1:1: there is no key 'etha'; did you mean 'eta'?"),

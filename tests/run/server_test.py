@@ -222,6 +222,19 @@ class RunWithServer(unittest.TestCase):
         self.assertEqual(code, 0, "the command's own")
         self.assertIn(b"not all of this recurrence is on record", shown)
 
+    def test_a_signal_that_ends_the_wait_for_the_last_report_is_the_exit_code(self):
+        running = self.start("--server", self.server.url, epochs=2)
+        self.addCleanup(running.kill)
+        self.wait_for_output(running, "epoch 1")
+        self.server.stop(signal.SIGKILL)
+        for line in running.stderr:
+            if "to report this recurrence" in line:
+                break
+        running.send_signal(signal.SIGTERM)
+        _, err = running.communicate(timeout=PATIENCE_S)
+        self.assertEqual(running.returncode, 128 + signal.SIGTERM, err)
+        self.assertIn("not all of this recurrence is on record", err)
+
     def test_it_is_not_run_unrecorded_where_that_is_refused(self):
         self.server.stop()
         code, out, err = self.finish(self.start("--server", self.server.url, "--on-store-error", "refuse"))
