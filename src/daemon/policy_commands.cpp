@@ -73,7 +73,7 @@ int PolicyExplainCommand::run(Context& context) {
   const GpuAsked gpu{gpu_, number < inventory.gpus.size() ? inventory.gpus[number].gpu->identity().uuid : ""};
   if (!json_) {
     const std::optional<std::filesystem::path> file = policy_file(files);
-    context.out << (file ? fmt::format("by {}", file->string())
+    context.out << (file ? fmt::format("by {} and policy.d beside it", file->string())
                          : fmt::format("by the built-in rule, because {} does not exist", usual_policy))
                 << ":\n";
   }

@@ -101,7 +101,10 @@ Policy read_policy(const fs::path& file, uid_t user) {
 }
 
 std::optional<fs::path> policy_file(const RuleFiles& files) {
-  return files.policy || !fs::exists(usual_policy) ? files.policy : std::optional{fs::path{usual_policy}};
+  if (files.policy) {
+    return files.policy;
+  }
+  return fs::exists(usual_policy) ? std::optional{fs::path{usual_policy}} : std::nullopt;
 }
 
 Rules read_rules(const RuleFiles& files, uid_t user) {

@@ -108,6 +108,41 @@ TEST_F(BadInput, OfTheLimitsThatAPolicyRefusesOnAnyGpuNoneIsTried) {
   EXPECT_EQ(training_.limit(0), 250_W);
 }
 
+TEST_F(BadInput, ObservingDoesNotTryTheLimitThatWasFoundWhereAPolicyRefusesIt) {
+  options_.mode = TrainingMode::observe;
+  training_.bound(0, {{.minimum = 100_W, .maximum = 180_W}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 2, 400);
+  session.finish();
+  for (const auto& slice : of_kind<SliceMeasured>(events_)) {
+    EXPECT_LE(slice.setting.limit, 180_W);
+  }
+  EXPECT_EQ(session.result().unoptimized, "");
+  EXPECT_TRUE(session.result().prediction) << session.result().no_prediction;
+}
+
+TEST_F(BadInput, AProfileWithMoreLimitsThanAPolicyAllowsIsContinuedAmongThese) {
+  options_.files.profiles = folder_.path() / "profiles.json";
+  {
+    Session session{training_.parts(), options_};
+    run_epochs(session, training_, 1, 400);
+    ASSERT_TRUE(session.optimum());
+  }
+  training_.bound(0, {{.minimum = 170_W, .maximum = 230_W}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  ASSERT_TRUE(session.optimum());
+  EXPECT_THAT(session.optimum()->limit, ::testing::AnyOf(175_W, 200_W, 225_W));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("policy allows 3 of 7 power limits")));
+}
+
+TEST_F(BadInput, LimitsThatNoGpuCanHaveAreNotBlamedOnAPolicy) {
+  options_.profiling.limits = {300_W};
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 50);
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("there is no power limit to profile"));
+}
+
 TEST_F(BadInput, APolicyThatAllowsNoneOfTheLimitsToTryLeavesTheGpusAlone) {
   training_.bound(3, {{.minimum = 101_W, .maximum = 124_W}});
   Session session{training_.parts(), options_};

@@ -148,7 +148,7 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
                                      .highest = options.profiling.highest_limit,
                                      .limits = options.profiling.limits};
       const optimize::SettingRange range{
-          allowed_of(limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found)),
+          without_refused(limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found)),
           options.profiling.try_clocks ? parts_.fleet.clocks : std::vector<Megahertz>{}};
       optimize::PlanWish wish{.goal = options.goal,
                               .profiling = options.profiling.plan,
@@ -174,14 +174,20 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
   return plan;
 }
 
-std::vector<Watts> Tuner::allowed_of(std::vector<Watts> limits) const {
+std::vector<Watts> Tuner::without_refused(std::vector<Watts> limits) {
+  const std::size_t possible = limits.size();
   for (const std::vector<device::WattRange>& ranges : parts_.fleet.allowed) {
     std::erase_if(limits, [&ranges](Watts limit) { return !device::hold(ranges, limit); });
+  }
+  if (limits.size() == possible) {
+    return limits;
   }
   if (limits.empty()) {
     throw Error{ErrorKind::permission_denied, "the node's policy allows none of the power limits to try",
                 "`zeusd policy explain` shows its bounds"};
   }
+  parts_.reporter.warn(fmt::format(
+      "the node's policy allows {} of {} power limits to try, and the choice is among these", limits.size(), possible));
   return limits;
 }
 

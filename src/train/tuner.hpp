@@ -101,8 +101,8 @@ class Tuner {
   void stop(const std::string& why, State state);
   void leave(const std::string& why, State state);
   [[nodiscard]] bool is_left() const { return state_ == State::left || state_ == State::interrupted; }
-  // Those that a policy allows on every GPU; an Error if there are none.
-  [[nodiscard]] std::vector<Watts> allowed_of(std::vector<Watts> limits) const;
+  // Those that a policy allows on every GPU. Throws an Error if it refuses all of them, and warns if it refuses some.
+  [[nodiscard]] std::vector<Watts> without_refused(std::vector<Watts> limits);
   [[nodiscard]] std::optional<records::PowerSetting> predicted_from() const;
   [[nodiscard]] std::unique_ptr<optimize::PowerLimitPlan> plan_for(const std::optional<records::PowerProfile>& known);
 

@@ -159,8 +159,10 @@ class BadInput(unittest.TestCase):
             policy = pathlib.Path(folder) / "policy.toml"
             policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["read"]\n')
             policy.chmod(0o644)
-            for words, first in (((), "by the built-in rule, because /etc/zeusd/policy.toml does not exist:"),
-                                 (("--policy", str(policy)), f"by {policy}:")):
+            usual = "/etc/zeusd/policy.toml"
+            without = (f"by {usual} and policy.d beside it:" if os.path.exists(usual)
+                       else f"by the built-in rule, because {usual} does not exist:")
+            for words, first in (((), without), (("--policy", str(policy)), f"by {policy} and policy.d beside it:")):
                 done = subprocess.run([options.zeusd, "policy", "explain", "--user", "0", *words], capture_output=True, text=True,
                                       check=True)
                 self.assertEqual(done.stdout.splitlines()[0], first)

@@ -31,11 +31,13 @@ double doubt(const PowerMeasurement& m) {
 // enough.
 class GoalPlan final : public PowerLimitPlan {
  public:
-  GoalPlan(std::unique_ptr<PowerLimitPlan> plan, const PlanWish& wish, int most_further, std::uint64_t steps_left)
+  GoalPlan(std::unique_ptr<PowerLimitPlan> plan, const PlanWish& wish, const SettingRange& range, int most_further,
+           std::uint64_t steps_left)
       : plan_{std::move(plan)},
         goal_{wish.goal},
         cost_{wish.cost},
         predicted_from_{wish.predicted_from},
+        may_try_it_{predicted_from_ && range.holds(*predicted_from_)},
         further_left_{most_further},
         steps_left_{steps_left} {}
 
@@ -81,7 +83,9 @@ class GoalPlan final : public PowerLimitPlan {
     std::vector<PowerSetting> wanted = undecided(goal_, *choice, known);
     if (predicted_from_ && *choice != *predicted_from_) {
       wanted.push_back(*choice);
-      wanted.push_back(*predicted_from_);
+      if (may_try_it_) {
+        wanted.push_back(*predicted_from_);
+      }
     }
     std::optional<PowerSetting> worst;
     double worst_doubt = well_known;
@@ -100,6 +104,7 @@ class GoalPlan final : public PowerLimitPlan {
   PowerGoal goal_;
   EnergyTimeCost cost_;
   std::optional<PowerSetting> predicted_from_;
+  bool may_try_it_;
   std::vector<PowerSetting> refused_;
   std::uint32_t settle_ = 1;
   int further_left_;
@@ -130,7 +135,7 @@ std::unique_ptr<PowerLimitPlan> make_plan(const SettingRange& range, const PlanW
     return std::make_unique<GoalPlan>(
         std::make_unique<FullSweep>(range, std::move(selector),
                                     FullSweepOptions{.settle = sweep->settle, .measure = sweep->measure}),
-        wish, 0, 0);
+        wish, range, 0, 0);
   }
   AdaptivePlanOptions adaptive;
   if (const auto* const given = std::get_if<AdaptiveProfiling>(&wish.profiling)) {
@@ -148,7 +153,7 @@ std::unique_ptr<PowerLimitPlan> make_plan(const SettingRange& range, const PlanW
     plan = std::make_unique<AdaptivePlan>(range, std::move(selector), adaptive);
   }
   const std::uint64_t steps = adaptive.most_steps > 0 ? adaptive.most_steps : std::numeric_limits<std::uint64_t>::max();
-  return std::make_unique<GoalPlan>(std::move(plan), wish, most_further_slices, steps);
+  return std::make_unique<GoalPlan>(std::move(plan), wish, range, most_further_slices, steps);
 }
 
 }  // namespace zeus::optimize

@@ -22,7 +22,7 @@ struct PlanWish {
   EnergyTimeCost cost;                          // what LeastCost minimizes
   std::optional<std::uint64_t> training_steps;  // of the whole training, if known beforehand
   std::optional<records::PowerProfile> known;   // the plan continues from it
-  // What a prediction compares with the choice: in the end both must be known well.
+  // What a prediction compares with the choice: in the end both must be known well, if the range holds it.
   std::optional<records::PowerSetting> predicted_from;
 };
 
