@@ -28,7 +28,7 @@ class ScriptedCommand final : public run::Command {
   [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
   void end() override;
   [[nodiscard]] bool told_to_end() const override { return told_to_end_; }
-  [[nodiscard]] bool interrupted() override { return false; }
+  [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
   [[nodiscard]] int times_stopped() const override { return 0; }
   [[nodiscard]] Seen seen() const override { return heard_.seen(); }
   [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
