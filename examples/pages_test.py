@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -89,7 +90,7 @@ class Pages(unittest.TestCase):
 
     def test_a_training_stops_at_its_target_and_leaves_the_limit_as_it_was(self):
         for program in ("training", "training_c"):
-            said, limits = self.run_here("sh", "-c", f"{examples / program} && {zeus} devices --json").split("\n", 1)
+            said, limits = self.run_here("sh", "-c", f"{shlex.quote(str(examples / program))} && {shlex.quote(zeus)} devices --json").split("\n", 1)
             # 0.999 ** (100 x 6) is below 0.6, and 0.999 ** (100 x 5) is not.
             self.assertRegex(said, r"^reached after 6 epochs: \d")
             limit = json.loads(limits)["gpus"][0]["power_limit_w"]
@@ -98,7 +99,7 @@ class Pages(unittest.TestCase):
     def test_a_rank_of_a_pipeline_follows_its_plan(self):
         plan = pathlib.Path(self.environment["XDG_DATA_HOME"]) / "plan.json"
         plan.write_text('{"time_s": 1, "energy_j": 100, "frequencies": [[["forward", 900], ["backward", 600]]]}', encoding="utf-8")
-        said = self.run_here("sh", "-c", f"{examples / 'pipeline'} {plan} 0")
+        said = self.run_here("sh", "-c", f"{shlex.quote(str(examples / 'pipeline'))} {shlex.quote(str(plan))} 0")
         self.assertEqual(said, "2 computations each time; followed\n")
 
     def test_a_job_from_cpp_is_one_that_zeus_jobs_knows(self):

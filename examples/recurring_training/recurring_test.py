@@ -5,6 +5,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import unittest
@@ -43,7 +44,7 @@ class RecurringTraining(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_it_leaves_the_limit_as_it_was(self):
-        script = f'{program} 0.1 >/dev/null && {zeus} devices --json'
+        script = f'{shlex.quote(program)} 0.1 >/dev/null && {shlex.quote(zeus)} devices --json'
         limit = json.loads(on_a_virtual_gpu("sh", "-c", script))["gpus"][0]["power_limit_w"]
         self.assertEqual(limit["current"], limit["default"])
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import struct
 import subprocess
 import sys
@@ -125,7 +126,7 @@ class MonitorOnATerminal(unittest.TestCase):
 
     def test_in_the_background_it_leaves_the_terminal_alone(self):
         # A program that changed the terminal from the background would be stopped.
-        script = f"set -m; {' '.join(monitor(1, '--duration', '0.5'))} & wait $!; echo code $?"
+        script = f"set -m; {shlex.join(monitor(1, '--duration', '0.5'))} & wait $!; echo code $?"
         terminal = Terminal(["bash", "--norc", "-c", script], TERM="xterm")
         self.assertEqual(terminal.end(), 0)
         self.assertIn("code 0", terminal.seen)

@@ -11,6 +11,7 @@ import argparse
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -71,7 +72,7 @@ class SystemCalls(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name)
         self.folder.chmod(0o755)
         self.wrapper = self.folder / "zeusd"
-        self.wrapper.write_text(f"#!/bin/sh\nexec strace -D -ff -qq -e signal=none -o {self.folder}/calls.$$ {options.zeusd} \"$@\"\n")
+        self.wrapper.write_text(f"#!/bin/sh\nexec strace -D -ff -qq -e signal=none -o {self.folder}/calls.$$ {shlex.quote(options.zeusd)} \"$@\"\n")
         self.wrapper.chmod(0o755)
 
     def made_in(self, gpus: int, *test: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -271,8 +272,9 @@ class Identities(FaultCase):
             self.skipTest("there is no library to set a daemon's civil time")
         step = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "step"
         step.write_text("0")
-        daemon = self.start(modes="uds,tcp", key=KEY,
-                            environment={"LD_PRELOAD": str(pathlib.Path(options.stepped).resolve()), "ZEUS_TEST_STEP": str(step)})
+        # A copy, because LD_PRELOAD ends a path at a space.
+        stepped = shutil.copy(options.stepped, step.parent)
+        daemon = self.start(modes="uds,tcp", key=KEY, environment={"LD_PRELOAD": str(stepped), "ZEUS_TEST_STEP": str(step)})
         for number in range(options.rounds):
             ahead = self.random.choice([-86400 * 400, -7200, -30, 30, 7200, 86400 * 400])
             if number % 2 == 0:

@@ -6,6 +6,7 @@ program is killed, its GPU is put back, and the next program gives its recurrenc
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ class LiveJob(unittest.TestCase):
         return json.loads(done.stdout)
 
     def check(self, how: str) -> None:
-        held = self.virtually(f"{program} {how} {how}")
+        held = self.virtually(f"{shlex.quote(program)} {how} {how}")
         job = self.job(how)
         (belief,) = job["batch_sizes"]
         power = {one["limit_w"]: one["average_power_w"] for one in belief["limits"]}
@@ -50,13 +51,13 @@ class LiveJob(unittest.TestCase):
 
     def test_a_program_that_is_killed_leaves_nothing_behind(self):
         # Once limits are being measured, or one is kept.
-        limit = f"{zeus} devices --json | grep -o '\"current\": *[0-9.]*' | head -1"
-        said = self.virtually(f"found=$({limit}); {program} job steps & job=$!; sleep 0.3; "
+        limit = f"{shlex.quote(zeus)} devices --json | grep -o '\"current\": *[0-9.]*' | head -1"
+        said = self.virtually(f"found=$({limit}); {shlex.quote(program)} job steps & job=$!; sleep 0.3; "
                               f"while [ \"$({limit})\" = \"$found\" ]; do sleep 0.05; done; kill -9 $job; wait $job; "
                               f"while [ \"$({limit})\" != \"$found\" ]; do sleep 0.05; done; echo as found")
         self.assertIn("as found", said)
         self.assertEqual([one["state"] for one in self.job("job")["recurrences"]], ["running"])
-        self.virtually(f"{program} job epochs")
+        self.virtually(f"{shlex.quote(program)} job epochs")
         first, second = self.job("job")["recurrences"]
         self.assertEqual((first["state"], second["state"]), ("given_up", "reached"))
         self.assertIn("is gone", first["why"])

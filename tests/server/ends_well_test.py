@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import sqlite3
@@ -174,7 +175,9 @@ class Stores(unittest.TestCase):
             disk = pathlib.Path(text) / "disk"
             disk.mkdir()
             turned = pathlib.Path(text) / "turned"
-            environment = {"LD_PRELOAD": FILES, "ZEUS_TEST_DISK": str(disk), "ZEUS_TEST_READ_ONLY": str(turned)}
+            # A copy, because LD_PRELOAD ends a path at a space.
+            files = shutil.copy(FILES, text)
+            environment = {"LD_PRELOAD": files, "ZEUS_TEST_DISK": str(disk), "ZEUS_TEST_READ_ONLY": str(turned)}
             with session.Server(ZEUS, pathlib.Path(text), database=str(disk / "jobs.sqlite"), variables=environment) as server:
                 server.ask("PUT", session.job_path("a"), session.definition())
                 recurrence = session.Recurrence(server, "a")

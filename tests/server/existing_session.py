@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,7 +92,9 @@ class Ours(Asked):
         command = [self._program, "serve", "--listen", self._address, "--database", str(self.store), *self._options]
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
         if self._clocks is not None:
-            environment |= {"LD_PRELOAD": self._clocks, "ZEUS_TEST_STEP": str(self.folder / "civil"),
+            # A copy, because LD_PRELOAD ends a path at a space.
+            clocks = shutil.copy(self._clocks, self.folder)
+            environment |= {"LD_PRELOAD": str(clocks), "ZEUS_TEST_STEP": str(self.folder / "civil"),
                             "ZEUS_TEST_MONOTONIC_STEP": str(self.folder / "monotonic")}
         self._log = open(self.folder / "server.log", "ab")
         self._process = subprocess.Popen(command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=self._log)
