@@ -63,7 +63,8 @@ Code give_details(const Gpu& gpu, ProcessDetailList* list) {
                     });
 }
 
-Code give_utilization(const Gpu& gpu, ProcessUtilization* out, unsigned* count, unsigned long long last_seen_us) {
+Code give_process_utilization(const Gpu& gpu, ProcessUtilization* out, unsigned* count,
+                              unsigned long long last_seen_us) {
   const auto timestamp = static_cast<std::uint64_t>(stamp(gpu.session, gpu.now));
   const std::vector<LoadOwner> owners = timestamp > last_seen_us ? users(gpu) : std::vector<LoadOwner>{};
   if (owners.empty()) {
@@ -136,7 +137,8 @@ ZEUS_NVML Code nvmlDeviceGetRunningProcessDetailList(Device* device, ProcessDeta
 ZEUS_NVML Code nvmlDeviceGetProcessUtilization(Device* device, ProcessUtilization* utilization, unsigned* count,
                                                unsigned long long last_seen_us) {
   return Entry::gpu_call(
-      __func__, device, [&](const Gpu& gpu) { return give_utilization(gpu, utilization, count, last_seen_us); }, count);
+      __func__, device, [&](const Gpu& gpu) { return give_process_utilization(gpu, utilization, count, last_seen_us); },
+      count);
 }
 
 // NOLINTEND(readability-identifier-naming)

@@ -15,7 +15,7 @@ namespace zeus::drivers {
 
 namespace {
 
-constexpr std::string_view white_space = " \t\r";
+constexpr std::string_view blanks = " \t\r";
 constexpr std::string_view known_faults =
     "permission, unsupported, timeout, lost, slow, reset, wrap, constant, backward or lower";
 constexpr std::string_view setters = "*Set*";
@@ -39,7 +39,7 @@ constexpr std::array names{
     Name{"lower", FaultKind::lower},
 };
 
-Error refusal(const std::string& what, std::string advice) {
+Error bad_fault(const std::string& what, std::string advice) {
   return {ErrorKind::invalid_argument, what, std::move(advice)};
 }
 
@@ -49,8 +49,8 @@ std::string shown(std::string_view text) {
 
 // Takes the next word off `text`.
 std::string_view take_word(std::string_view& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(white_space), text.size());
-  const std::size_t end = std::min(text.find_first_of(white_space, begin), text.size());
+  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  const std::size_t end = std::min(text.find_first_of(blanks, begin), text.size());
   const std::string_view word = text.substr(begin, end - begin);
   text.remove_prefix(end);
   return word;
@@ -60,7 +60,7 @@ std::uint64_t parse_count(std::string_view key, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw refusal(fmt::format("'{}={}' is not a whole number", key, shown(text)), {});
+    throw bad_fault(fmt::format("'{}={}' is not a whole number", key, shown(text)), {});
   }
   return number;
 }
@@ -72,7 +72,7 @@ Joules parse_joules(std::string_view text) {
   const double factor = rest.empty() || rest == "J" ? 1.0 : rest == "kJ" ? 1e3 : rest == "mJ" ? 1e-3 : 0.0;
   const double joules = number * factor;
   if (error != std::errc{} || !(joules > 0.0) || !std::isfinite(joules)) {
-    throw refusal(fmt::format("'{}' is not an energy such as 500J, 12kJ or 250mJ", shown(text)), {});
+    throw bad_fault(fmt::format("'{}' is not an energy such as 500J, 12kJ or 250mJ", shown(text)), {});
   }
   return Joules{joules};
 }
@@ -80,15 +80,15 @@ Joules parse_joules(std::string_view text) {
 FaultKind parse_kind(std::string_view word) {
   const auto* const found = std::ranges::find(names, word, &Name::text);
   if (found == names.end()) {
-    throw refusal(fmt::format("'{}' is not a fault", shown(word)), fmt::format("use {}", known_faults));
+    throw bad_fault(fmt::format("'{}' is not a fault", shown(word)), fmt::format("use {}", known_faults));
   }
   return found->kind;
 }
 
 void set_calls(Fault& fault, std::string_view pattern) {
   if (pattern.empty() || pattern.size() >= fault.calls.size()) {
-    throw refusal(fmt::format("'call={}' does not name an entry point", shown(pattern)),
-                  "give its name, such as nvmlDeviceGetPowerUsage; * stands for any characters");
+    throw bad_fault(fmt::format("'call={}' does not name an entry point", shown(pattern)),
+                    "give its name, such as nvmlDeviceGetPowerUsage; * stands for any characters");
   }
   fault.calls.fill('\0');
   std::ranges::copy(pattern, fault.calls.begin());
@@ -100,7 +100,7 @@ void set_amount(Fault& fault, std::string_view value) {
   } else if (fault.kind == FaultKind::wrap || fault.kind == FaultKind::backward) {
     fault.energy = parse_joules(value);
   } else {
-    throw refusal("'by' goes only with wrap, backward and lower", {});
+    throw bad_fault("'by' goes only with wrap, backward and lower", {});
   }
 }
 
@@ -113,7 +113,7 @@ void set_option(Fault& fault, std::string_view key, std::string_view value) {
   } else if (key == "for") {
     fault.lasts = parse_seconds(value);
     if (fault.lasts == Seconds{0}) {
-      throw refusal("'for=0' would never happen", "leave `for` out for a fault that stays");
+      throw bad_fault("'for=0' would never happen", "leave `for` out for a fault that stays");
     }
   } else if (key == "times") {
     fault.times = parse_count(key, value);
@@ -124,34 +124,34 @@ void set_option(Fault& fault, std::string_view key, std::string_view value) {
   } else if (key == "by") {
     set_amount(fault, value);
   } else {
-    throw refusal(fmt::format("'{}' is not an option of this fault", shown(key)),
-                  "gpu, from and for go with every fault; call and times with faults of calls, delay with slow and "
-                  "timeout, by with wrap, backward and lower");
+    throw bad_fault(fmt::format("'{}' is not an option of this fault", shown(key)),
+                    "gpu, from and for go with every fault; call and times with faults of calls, delay with slow and "
+                    "timeout, by with wrap, backward and lower");
   }
 }
 
 void check_complete(const Fault& fault) {
   if (fault.kind == FaultKind::slow && fault.delay == Seconds{0}) {
-    throw refusal("'slow' needs how long a call takes", "add delay=200ms");
+    throw bad_fault("'slow' needs how long a call takes", "add delay=200ms");
   }
   if ((fault.kind == FaultKind::wrap || fault.kind == FaultKind::backward) && fault.energy == Joules{0}) {
-    throw refusal("this fault needs an energy", "add by=1000J");
+    throw bad_fault("this fault needs an energy", "add by=1000J");
   }
   if (fault.kind == FaultKind::lower && fault.power == Watts{0}) {
-    throw refusal("'lower' needs a power", "add by=20W");
+    throw bad_fault("'lower' needs a power", "add by=20W");
   }
   if (fault.kind == FaultKind::unsupported && fault.matches("no call has this name")) {
-    throw refusal("'unsupported' needs the name of a call", "add call=nvmlDeviceGetTotalEnergyConsumption");
+    throw bad_fault("'unsupported' needs the name of a call", "add call=nvmlDeviceGetTotalEnergyConsumption");
   }
   if (fault.times != 0 && (fault.is_of_counter() || fault.kind == FaultKind::lower)) {
-    throw refusal("'times' goes only with faults of calls", "use `for` to end this one");
+    throw bad_fault("'times' goes only with faults of calls", "use `for` to end this one");
   }
 }
 
 void check_index(const Fault& fault, std::uint32_t gpu_count) {
   if (fault.gpu != Fault::every_gpu && fault.gpu >= gpu_count) {
-    throw refusal(fmt::format("there is no virtual GPU {}", fault.gpu),
-                  fmt::format("count from 0 to {}", gpu_count - 1));
+    throw bad_fault(fmt::format("there is no virtual GPU {}", fault.gpu),
+                    fmt::format("count from 0 to {}", gpu_count - 1));
   }
 }
 
@@ -212,7 +212,7 @@ std::optional<Fault> parse_fault(std::string_view line) {
     }
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) {
-      throw refusal(fmt::format("'{}' is not an option", shown(word)), "options are written gpu=0 from=5s for=10s");
+      throw bad_fault(fmt::format("'{}' is not an option", shown(word)), "options are written gpu=0 from=5s for=10s");
     }
     set_option(fault, word.substr(0, equals), word.substr(equals + 1));
   }

@@ -16,37 +16,42 @@ namespace {
 using Groups = std::vector<pid_t>;
 using Places = std::vector<ProcessPlace>;
 
-constexpr pid_t session = 5;
+constexpr pid_t one_session = 5;
 
 TEST(FollowedGroups, AreTheCommandsOwnWithItsWorkers) {
-  const Places processes{{10, 1, 10, session}, {11, 10, 10, session}, {12, 11, 10, session}, {90, 1, 90, session}};
+  const Places processes{
+      {10, 1, 10, one_session}, {11, 10, 10, one_session}, {12, 11, 10, one_session}, {90, 1, 90, one_session}};
   EXPECT_EQ(followed_groups(processes, 10), (Groups{10}));
 }
 
 TEST(FollowedGroups, AreThoseThatAProgramLooksAfterAndNotItsOwn) {
-  const Places processes{{10, 1, 10, session}, {11, 10, 11, session}, {12, 11, 11, session}, {13, 10, 11, session}};
+  const Places processes{
+      {10, 1, 10, one_session}, {11, 10, 11, one_session}, {12, 11, 11, one_session}, {13, 10, 11, one_session}};
   EXPECT_EQ(followed_groups(processes, 10), (Groups{11}));
 }
 
 TEST(FollowedGroups, AreFoundBelowAShell) {
-  const Places processes{{10, 1, 10, session}, {11, 10, 10, session}, {12, 11, 12, session}, {13, 10, 13, session}};
+  const Places processes{
+      {10, 1, 10, one_session}, {11, 10, 10, one_session}, {12, 11, 12, one_session}, {13, 10, 13, one_session}};
   EXPECT_EQ(followed_groups(processes, 10), (Groups{12, 13}));
 }
 
 TEST(FollowedGroups, AreSingleProcessesBelowWhatAShellWithJobControlStarted) {
-  const ProcessPlace shell{10, 1, 10, session, true};
-  EXPECT_EQ(followed_groups(Places{shell, {11, 10, 11, session}, {12, 11, 11, session}, {13, 10, 11, session}}, 10),
+  const ProcessPlace shell{10, 1, 10, one_session, true};
+  EXPECT_EQ(followed_groups(
+                Places{shell, {11, 10, 11, one_session}, {12, 11, 11, one_session}, {13, 10, 11, one_session}}, 10),
             (Groups{-12}))
       << "the shell would report 11 or 13 as stopped";
-  EXPECT_EQ(followed_groups(Places{shell, {11, 10, 11, session}, {12, 11, 12, session}}, 10), (Groups{12}));
-  EXPECT_EQ(followed_groups(Places{shell, {11, 10, 10, session}}, 10), (Groups{10})) << "a shell without job control";
-  const ProcessPlace outside{1, 0, 1, session, true};
-  EXPECT_EQ(followed_groups(Places{outside, {10, 1, 10, session}, {11, 1, 10, session}}, 10), (Groups{10}))
+  EXPECT_EQ(followed_groups(Places{shell, {11, 10, 11, one_session}, {12, 11, 12, one_session}}, 10), (Groups{12}));
+  EXPECT_EQ(followed_groups(Places{shell, {11, 10, 10, one_session}}, 10), (Groups{10}))
+      << "a shell without job control";
+  const ProcessPlace outside{1, 0, 1, one_session, true};
+  EXPECT_EQ(followed_groups(Places{outside, {10, 1, 10, one_session}, {11, 1, 10, one_session}}, 10), (Groups{10}))
       << "a shell that does not belong to the command";
 }
 
 TEST(FollowedGroups, LeaveOutWhatHasLeftTheSession) {
-  const Places processes{{10, 1, 10, session}, {11, 10, 11, 11}, {12, 11, 12, 11}};
+  const Places processes{{10, 1, 10, one_session}, {11, 10, 11, 11}, {12, 11, 12, 11}};
   EXPECT_EQ(followed_groups(processes, 10), (Groups{10}));
 }
 

@@ -14,12 +14,12 @@ namespace zeus::drivers {
 
 namespace {
 
-constexpr std::string_view example = "write the virtual GPUs as 4xA100, 2xV100,1xH100 or 1xA100@gain=0.945";
+constexpr std::string_view gpu_spec_example = "write the virtual GPUs as 4xA100, 2xV100,1xH100 or 1xA100@gain=0.945";
 constexpr double least_gain = 0.1;
 constexpr double most_gain = 10.0;
 
-Error refusal(const std::string& what) {
-  return {ErrorKind::invalid_argument, what, std::string{example}};
+Error bad_gpu_spec(const std::string& what) {
+  return {ErrorKind::invalid_argument, what, std::string{gpu_spec_example}};
 }
 
 // Removes the count in front of an 'x'; 1 if there is none.
@@ -36,7 +36,7 @@ std::size_t take_count(std::string_view& group) {
                 fmt::format("ask for at most {}", most_gpus)};
   }
   if (count == 0) {
-    throw refusal(fmt::format("'{}' asks for no virtual GPU at all", group.substr(0, 64)));
+    throw bad_gpu_spec(fmt::format("'{}' asks for no virtual GPU at all", group.substr(0, 64)));
   }
   group.remove_prefix(digits + 1);
   return count;
@@ -47,7 +47,7 @@ double number_of(std::string_view text, std::string_view what, double least, dou
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
-    throw refusal(fmt::format("'{}' is not a {} between {} and {}", text.substr(0, 64), what, least, most));
+    throw bad_gpu_spec(fmt::format("'{}' is not a {} between {} and {}", text.substr(0, 64), what, least, most));
   }
   return value;
 }
@@ -68,7 +68,7 @@ void apply_option(PlannedGpu& gpu, std::string_view option) {
     gpu.limit =
         Watts{number_of(option.substr(limit.size()), "limit in watts", allowed.min.value(), allowed.max.value())};
   } else {
-    throw refusal(
+    throw bad_gpu_spec(
         fmt::format("'{}' is not an option of a virtual GPU; the options are gain=F, full-time, part-time, amd, "
                     "root-only and limit=WATTS",
                     option.substr(0, 64)));
@@ -91,12 +91,12 @@ void add_group(std::vector<PlannedGpu>& gpus, std::string_view group) {
   const std::size_t at = group.find('@');
   const std::string_view name = group.substr(0, at);
   if (name.empty()) {
-    throw refusal("a group of virtual GPUs names no model");
+    throw bad_gpu_spec("a group of virtual GPUs names no model");
   }
   PlannedGpu gpu{.model = find_model(name.substr(0, 64))};
   std::string_view options = at == std::string_view::npos ? std::string_view{} : group.substr(at + 1);
   if (at != std::string_view::npos && options.empty()) {
-    throw refusal("there is no option after an @");
+    throw bad_gpu_spec("there is no option after an @");
   }
   while (!options.empty()) {
     const std::size_t end = options.find('@');
@@ -119,8 +119,8 @@ std::vector<PlannedGpu> parse_gpus(std::string_view spec) {
     const std::size_t end = rest.find(',');
     const std::string_view group = rest.substr(0, end);
     if (group.empty()) {
-      throw refusal(spec.empty() ? std::string{"no virtual GPU is named"}
-                                 : fmt::format("'{}' has an empty group", spec.substr(0, 64)));
+      throw bad_gpu_spec(spec.empty() ? std::string{"no virtual GPU is named"}
+                                      : fmt::format("'{}' has an empty group", spec.substr(0, 64)));
     }
     add_group(gpus, group);
     if (end == std::string_view::npos) {

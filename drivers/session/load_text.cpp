@@ -21,17 +21,17 @@ constexpr std::size_t most_rows = 1'000'000;
 constexpr Watts most_power{100'000.0};
 constexpr Seconds shortest_period{1e-3};
 constexpr Seconds longest_period{86'400.0};
-constexpr std::string_view example =
+constexpr std::string_view load_example =
     "write constant:200W, square:80-300W,200ms, a file.csv of seconds,watts, or follow:WORKLOAD";
 
-Error refusal(const std::string& what, std::string_view advice = example) {
+Error bad_load(const std::string& what, std::string_view advice = load_example) {
   return {ErrorKind::invalid_argument, what, std::string{advice}};
 }
 
 Watts parse_power(std::string_view text) {
   const Watts power = parse_watts(text);
   if (power > most_power) {
-    throw refusal(fmt::format("{} W are more than any GPU draws", power.value()));
+    throw bad_load(fmt::format("{} W are more than any GPU draws", power.value()));
   }
   return power;
 }
@@ -41,7 +41,7 @@ SquareLoad parse_square(std::string_view text) {
   const std::size_t comma = text.find(',');
   const std::size_t dash = text.find('-');
   if (comma == std::string_view::npos || dash == std::string_view::npos || dash > comma) {
-    throw refusal(fmt::format("'square:{}' is not a square load", text.substr(0, 64)));
+    throw bad_load(fmt::format("'square:{}' is not a square load", text.substr(0, 64)));
   }
   std::string low{text.substr(0, dash)};
   const std::string_view high = text.substr(dash + 1, comma - dash - 1);
@@ -50,11 +50,11 @@ SquareLoad parse_square(std::string_view text) {
   }
   const SquareLoad load{parse_power(low), parse_power(high), parse_seconds(text.substr(comma + 1))};
   if (load.low > load.high) {
-    throw refusal(fmt::format("'square:{}' begins with the higher power", text.substr(0, 64)),
-                  "write the lower one first");
+    throw bad_load(fmt::format("'square:{}' begins with the higher power", text.substr(0, 64)),
+                   "write the lower one first");
   }
   if (load.period < shortest_period || load.period > longest_period) {
-    throw refusal(fmt::format("'square:{}' has a period outside 1 ms to 24 h", text.substr(0, 64)));
+    throw bad_load(fmt::format("'square:{}' has a period outside 1 ms to 24 h", text.substr(0, 64)));
   }
   return load;
 }
@@ -77,8 +77,8 @@ WorkLoad parse_work(std::string_view text) {
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const std::size_t end = i + 1 < shares.size() ? rest.find(',') : rest.size();
     if (end == std::string_view::npos || !parse_number(rest.substr(0, end), shares[i]) || shares[i] > 1.0) {
-      throw refusal(fmt::format("'work:{}' is not three shares of 1", text.substr(0, 64)),
-                    "write for example work:0.9,0.8,0.2");
+      throw bad_load(fmt::format("'work:{}' is not three shares of 1", text.substr(0, 64)),
+                     "write for example work:0.9,0.8,0.2");
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -91,21 +91,21 @@ physics::TablePoint parse_row(std::string_view line) {
   double watts = 0.0;
   if (comma == std::string_view::npos || !parse_number(trimmed(line.substr(0, comma)), seconds) ||
       !parse_number(trimmed(line.substr(comma + 1)), watts)) {
-    throw refusal(fmt::format("'{}' is not seconds,watts", line.substr(0, 64)), "write for example 12.5,200");
+    throw bad_load(fmt::format("'{}' is not seconds,watts", line.substr(0, 64)), "write for example 12.5,200");
   }
   if (Watts{watts} > most_power || seconds > 1e8) {
-    throw refusal(fmt::format("'{}' is more than any GPU draws, or years away", line.substr(0, 64)),
-                  "check the order of the columns: seconds first, then watts");
+    throw bad_load(fmt::format("'{}' is more than any GPU draws, or years away", line.substr(0, 64)),
+                   "check the order of the columns: seconds first, then watts");
   }
   return {Seconds{seconds}, physics::Demand::of_power(Watts{watts})};
 }
 
 void add_row(std::vector<physics::TablePoint>& points, const physics::TablePoint& point) {
   if (!points.empty() && point.after <= points.back().after) {
-    throw refusal("the time does not increase", "sort the rows by time, with no time twice");
+    throw bad_load("the time does not increase", "sort the rows by time, with no time twice");
   }
   if (points.size() == most_rows) {
-    throw refusal(fmt::format("there are more than {} rows", most_rows), "use a coarser table");
+    throw bad_load(fmt::format("there are more than {} rows", most_rows), "use a coarser table");
   }
   points.push_back(point);
 }
@@ -135,14 +135,14 @@ LoadText parse_load(std::string_view text) {
   }
   if (kind == "follow" && colon != std::string_view::npos) {
     if (rest.empty()) {
-      throw refusal("'follow:' names no workload");
+      throw bad_load("'follow:' names no workload");
     }
     return FollowLoad{std::string{rest}};
   }
   if (text.ends_with(".csv")) {
     return TableLoad{std::string{text}};
   }
-  throw refusal(fmt::format("'{}' is not a load", text.substr(0, 64)));
+  throw bad_load(fmt::format("'{}' is not a load", text.substr(0, 64)));
 }
 
 std::vector<physics::TablePoint> parse_power_table(std::string_view content, std::string_view name) {
@@ -170,7 +170,7 @@ std::vector<physics::TablePoint> parse_power_table(std::string_view content, std
     }
   }
   if (points.empty()) {
-    throw refusal(fmt::format("{} has no row of seconds,watts", name), "write for example 12.5,200");
+    throw bad_load(fmt::format("{} has no row of seconds,watts", name), "write for example 12.5,200");
   }
   return points;
 }

@@ -59,7 +59,7 @@ Reference parse_reference(std::string_view text) {
 }
 
 // 0 if there is none, or this process may not see it.
-int parent_of(int process) {
+int parent_process(int process) {
   std::ifstream file{fmt::format("/proc/{}/stat", process)};
   std::string line;
   std::getline(file, line);
@@ -180,7 +180,7 @@ std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layo
   int process = ::getpid();
   for (int generation = 0; generation < furthest_ancestor && process > 0 && !segment; ++generation) {
     segment = map(open_of_process(process, reference.descriptor), reference.token, layout);
-    process = parent_of(process);
+    process = parent_process(process);
   }
   if (!segment) {
     segment = map(open_of_process(reference.process, reference.descriptor), reference.token, layout);

@@ -24,7 +24,7 @@ constexpr Seconds longest_jump{10 * 86'400.0};
 constexpr std::uint64_t context_bytes = std::uint64_t{1} << 30U;
 
 template <std::size_t Size>
-void copy_text(std::array<char, Size>& to, std::string_view text) {
+void store_text(std::array<char, Size>& to, std::string_view text) {
   to.fill('\0');
   std::ranges::copy(text.substr(0, Size - 1), to.begin());
 }
@@ -107,8 +107,8 @@ Session Session::create(const SessionPlan& plan, const Clock& clock) {
   shared->civil_offset_ns = clock.wall().microseconds_since_epoch * 1000 - shared->started_ns;
   shared->user_namespace = user_namespace_of_caller();
   shared->fault_mutex.initialise();
-  copy_text(shared->name, plan.name);
-  copy_text(shared->spec, plan.spec);
+  store_text(shared->name, plan.name);
+  store_text(shared->spec, plan.spec);
   place += sizeof(SharedSession);
   for (const PlannedGpu& planned : plan.gpus) {
     auto* const gpu = std::launder(reinterpret_cast<SharedGpu*>(place));

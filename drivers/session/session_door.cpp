@@ -1,5 +1,7 @@
 #include "drivers/session/session_door.hpp"
 
+#include "drivers/session/abstract_address.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -7,16 +9,12 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstring>
-#include <string>
 
 namespace zeus::drivers {
 
@@ -25,18 +23,8 @@ namespace {
 constexpr int most_waiting = 64;
 constexpr int patience_ms = 2000;
 
-struct Address {
-  sockaddr_un socket{};
-  socklen_t length = 0;
-};
-
-Address address_of(std::uint64_t token) {
-  const std::string path = fmt::format("zeus-virtual-shared/{:016x}", token);
-  Address address;
-  address.socket.sun_family = AF_UNIX;
-  std::ranges::copy(path, &address.socket.sun_path[1]);
-  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
-  return address;
+AbstractAddress address_of_door(std::uint64_t token) {
+  return AbstractAddress{fmt::format("zeus-virtual-shared/{:016x}", token)};
 }
 
 // A message of one byte with room for a descriptor.
@@ -72,7 +60,7 @@ void give(int connection, int file) {
 SessionDoor::SessionDoor(std::uint64_t token, int file)
     : socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)},
       closing_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
-  const Address address = address_of(token);
+  const AbstractAddress address = address_of_door(token);
   if (!socket_ || !closing_ ||
       ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.length) != 0 ||
       ::listen(socket_.get(), most_waiting) != 0) {
@@ -107,7 +95,7 @@ void SessionDoor::serve(int file) const {
 }
 
 FileDescriptor SessionDoor::knock(std::uint64_t token) {
-  const Address address = address_of(token);
+  const AbstractAddress address = address_of_door(token);
   const FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.length) != 0) {
     return {};

@@ -1,11 +1,11 @@
 #include "drivers/session/session_name.hpp"
 
+#include "drivers/session/abstract_address.hpp"
 #include "drivers/session/segment.hpp"
 
 #include <zeus/error.hpp>
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -23,13 +23,7 @@ constexpr std::size_t longest_name = 48;
 // These connections are never accepted; they only show who holds the name. Each takes a place until the holder ends.
 constexpr int most_visitors = 4096;
 
-struct Address {
-  sockaddr_un socket{};
-  socklen_t length = 0;
-};
-
-// An abstract address (it begins with a zero byte), which leaves no file behind.
-Address address_of(std::string_view name) {
+AbstractAddress address_of_name(std::string_view name) {
   const bool plain = std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-';
@@ -38,12 +32,7 @@ Address address_of(std::string_view name) {
     throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is not a valid session name", name.substr(0, 64)),
                 fmt::format("use 1 to {} letters, digits, '.', '_' and '-'", longest_name)};
   }
-  const std::string path = fmt::format("zeus-virtual/{}/{}", ::getuid(), name);
-  Address address;
-  address.socket.sun_family = AF_UNIX;
-  std::ranges::copy(path, &address.socket.sun_path[1]);
-  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
-  return address;
+  return AbstractAddress{fmt::format("zeus-virtual/{}/{}", ::getuid(), name)};
 }
 
 FileDescriptor make_socket() {
@@ -57,7 +46,7 @@ FileDescriptor make_socket() {
 }  // namespace
 
 std::optional<SessionName> SessionName::claim(std::string_view name) {
-  const Address address = address_of(name);
+  const AbstractAddress address = address_of_name(name);
   FileDescriptor socket = make_socket();
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.length) != 0) {
     if (errno == EADDRINUSE) {
@@ -72,7 +61,7 @@ std::optional<SessionName> SessionName::claim(std::string_view name) {
 }
 
 std::optional<std::string> SessionName::reference(std::string_view name) {
-  const Address address = address_of(name);
+  const AbstractAddress address = address_of_name(name);
   const FileDescriptor socket = make_socket();
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.length) != 0) {
     return std::nullopt;

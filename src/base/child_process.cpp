@@ -1,5 +1,6 @@
 #include "base/child_process.hpp"
 
+#include "base/exec_strings.hpp"
 #include "base/printable.hpp"
 
 #include <sys/signalfd.h>
@@ -16,15 +17,6 @@ namespace zeus {
 namespace {
 
 constexpr int passed_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) {
-    result.push_back(text.data());
-  }
-  result.push_back(nullptr);
-  return result;
-}
 
 bool holds_terminal() {
   return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
@@ -76,8 +68,8 @@ ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
   for (const auto& [name, value] : plan.environment.variables()) {
     variables.emplace_back(name).append("=").append(value);
   }
-  const std::vector<char*> arguments = pointers(command);
-  const std::vector<char*> environment = pointers(variables);
+  const std::vector<char*> arguments = exec_pointers(command);
+  const std::vector<char*> environment = exec_pointers(variables);
   const bool terminal = own_group_ && holds_terminal();
   ::pthread_sigmask(SIG_BLOCK, &passed_, &former_);
   process_ = ::fork();

@@ -33,11 +33,11 @@ steady_clock::time_point deadline_after(Seconds patience) {
          std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>{patience.value()});
 }
 
-struct SpawnPlan {
+struct CompanionSpawn {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
 
-  explicit SpawnPlan(int socket) {
+  explicit CompanionSpawn(int socket) {
     ::posix_spawn_file_actions_init(&actions);
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
       ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
@@ -50,9 +50,9 @@ struct SpawnPlan {
     ::posix_spawnattr_setsigdefault(&attributes, &all);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
+  CompanionSpawn(const CompanionSpawn&) = delete;
+  CompanionSpawn& operator=(const CompanionSpawn&) = delete;
+  ~CompanionSpawn() {
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
   }
@@ -67,7 +67,7 @@ std::array<FileDescriptor, 2> connect_pair() {
 }
 
 // Above the standard streams and companion_socket, which the file actions replace.
-FileDescriptor moved_up(const FileDescriptor& descriptor) {
+FileDescriptor above_companion_socket(const FileDescriptor& descriptor) {
   FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, companion_socket + 1)};
   if (!moved) {
     throw system_failure(errno, "cannot duplicate a socket");
@@ -99,8 +99,8 @@ CompanionProcess::CompanionProcess(const std::filesystem::path& program, const s
                                    Seconds patience)
     : owner_{::getpid()} {
   std::array<FileDescriptor, 2> ends = connect_pair();
-  const FileDescriptor theirs = moved_up(ends[1]);
-  const SpawnPlan plan{theirs.get()};
+  const FileDescriptor theirs = above_companion_socket(ends[1]);
+  const CompanionSpawn plan{theirs.get()};
   std::string name = program.string();
   std::vector<std::string> texts = arguments;
   std::vector<char*> pointers{name.data()};

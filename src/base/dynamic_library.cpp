@@ -17,7 +17,7 @@ namespace {
 
 // The loader reports absence only in words, those of the process's locale. If they begin with the library's own name,
 // that library is missing, and not one that it depends on.
-bool is_absence(std::string_view failure, std::string_view name) {
+bool is_missing_library(std::string_view failure, std::string_view name) {
   return failure.starts_with(name) && failure.find(std::generic_category().message(ENOENT)) != std::string_view::npos;
 }
 
@@ -45,7 +45,7 @@ std::optional<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> 
     }
     const char* reported = ::dlerror();
     const std::string failure = reported != nullptr ? reported : "the loader gave no reason";
-    if (!is_absence(failure, name)) {
+    if (!is_missing_library(failure, name)) {
       throw Error{ErrorKind::unavailable,
                   fmt::format("the library {} is installed but cannot be loaded: {}", name, failure),
                   "reinstall the driver that brings it"};

@@ -25,7 +25,7 @@ namespace {
 constexpr int pipe_patience_ms = 2000;
 
 // ESRCH: a file of /proc whose process ended after it was opened.
-bool is_absence(int error) {
+bool is_missing_file(int error) {
   return error == ENOENT || error == ENOTDIR || error == ESRCH;
 }
 
@@ -83,7 +83,7 @@ std::optional<std::string> FileTree::read(std::string_view path, std::size_t mos
   const std::filesystem::path full = resolve(path);
   const auto [file, is_pipe] = open_to_read(full);
   if (!file) {
-    if (is_absence(errno)) {
+    if (is_missing_file(errno)) {
       return std::nullopt;
     }
     throw system_failure(errno, fmt::format("cannot open {}", full.string()));
@@ -110,7 +110,7 @@ std::optional<std::string> FileTree::read(std::string_view path, std::size_t mos
                     "check that this is the right file"};
       }
       content.append(buffer.data(), static_cast<std::size_t>(count));
-    } else if (is_absence(errno)) {
+    } else if (is_missing_file(errno)) {
       return std::nullopt;
     } else if (errno == EAGAIN && is_pipe) {
       (void)wait_for_writer(file, -1);
@@ -136,7 +136,7 @@ std::vector<std::string> FileTree::list(std::string_view folder) const {
        !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
     names.push_back(entry->path().filename().string());
   }
-  if (error && !is_absence(error.value())) {
+  if (error && !is_missing_file(error.value())) {
     throw system_failure(error.value(), fmt::format("cannot list {}", full.string()));
   }
   std::ranges::sort(names);
@@ -181,7 +181,7 @@ void FileTree::write_durably(std::string_view path, std::string_view content, Re
 bool FileTree::remove_durably(std::string_view path) const {
   const std::filesystem::path full = resolve(path);
   if (::unlink(full.c_str()) != 0) {
-    if (is_absence(errno)) {
+    if (is_missing_file(errno)) {
       return false;
     }
     throw system_failure(errno, fmt::format("cannot remove {}", full.string()));

@@ -1,5 +1,6 @@
 #include "base/group_command.hpp"
 
+#include "base/exec_strings.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/group_guard.hpp"
 
@@ -18,6 +19,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -30,7 +32,7 @@ using How = GroupCommandEnd::How;
 
 constexpr Seconds at_most{3e7};  // a year; a longer patience means the same
 
-steady_clock::time_point deadline_after(Seconds patience) {
+steady_clock::time_point capped_deadline(Seconds patience) {
   return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
                                    std::chrono::duration<double>{std::min(patience, at_most).value()});
 }
@@ -46,7 +48,7 @@ struct Pipe {
   FileDescriptor theirs;
 };
 
-Pipe make_pipe() {
+Pipe make_nonblocking_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw system_failure(errno, "cannot make a pipe");
@@ -57,7 +59,7 @@ Pipe make_pipe() {
 }
 
 // Above the standard streams, which the file actions replace one after the other.
-FileDescriptor moved_up(const FileDescriptor& descriptor) {
+FileDescriptor above_standard_streams(const FileDescriptor& descriptor) {
   FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
   if (!moved) {
     throw system_failure(errno, "cannot duplicate a pipe");
@@ -86,11 +88,11 @@ std::optional<std::string> find_program(const std::string& word, const Environme
   return std::nullopt;
 }
 
-struct SpawnPlan {
+struct GroupSpawn {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
 
-  SpawnPlan(int output, int errors) {
+  GroupSpawn(int output, int errors) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
@@ -105,20 +107,13 @@ struct SpawnPlan {
     ::posix_spawnattr_setpgroup(&attributes, 0);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
+  GroupSpawn(const GroupSpawn&) = delete;
+  GroupSpawn& operator=(const GroupSpawn&) = delete;
+  ~GroupSpawn() {
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
   }
 };
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  std::ranges::transform(texts, std::back_inserter(result), [](std::string& text) { return text.data(); });
-  result.push_back(nullptr);
-  return result;
-}
 
 // A child of ours and its group. Until we collect it, its process ID stays its own, dead or alive, so killing the group
 // cannot hit other processes.
@@ -130,7 +125,7 @@ class Child {
       if (!ended_) {
         throw system_failure(errno, "cannot watch a process");
       }
-      guard_.emplace(process_, Seconds{0});
+      guard_ = std::make_unique<GroupGuard>(process_, Seconds{0});
     } catch (...) {
       (void)collect();
       throw;
@@ -161,7 +156,7 @@ class Child {
  private:
   pid_t process_;
   FileDescriptor ended_;
-  std::optional<GroupGuard> guard_;
+  std::unique_ptr<GroupGuard> guard_;
 };
 
 struct Stream {
@@ -184,7 +179,7 @@ void read_some(Stream& stream, std::size_t most, bool& cut) {
 
 // Returns when the child has ended and no process has the streams any more, or when patience is over.
 void follow(const Child& child, std::array<Stream, 2>& streams, const GroupCommand& command, GroupCommandEnd& end) {
-  auto deadline = deadline_after(command.patience);
+  auto deadline = capped_deadline(command.patience);
   bool has_ended = false;
   while (!has_ended || streams[0].source || streams[1].source) {
     std::array<pollfd, 3> asked{{{.fd = streams[0].source.get(), .events = POLLIN, .revents = 0},
@@ -198,7 +193,7 @@ void follow(const Child& child, std::array<Stream, 2>& streams, const GroupComma
     }
     if (ready > 0 && asked[2].revents != 0) {
       has_ended = true;
-      deadline = deadline_after(command.linger);
+      deadline = capped_deadline(command.linger);
     } else if (steady_clock::now() >= deadline) {
       end.how = has_ended ? How::exited : How::timed_out;
       end.abandoned = has_ended;
@@ -223,15 +218,15 @@ GroupCommandEnd run_to_end(const GroupCommand& command) {
   for (const auto& [name, value] : command.environment.variables()) {
     variables.push_back(fmt::format("{}={}", name, value));
   }
-  Pipe output = make_pipe();
-  Pipe errors = make_pipe();
+  Pipe output = make_nonblocking_pipe();
+  Pipe errors = make_nonblocking_pipe();
   pid_t process = -1;
   {
-    const FileDescriptor their_output = moved_up(output.theirs);
-    const FileDescriptor their_errors = moved_up(errors.theirs);
-    const SpawnPlan plan{their_output.get(), their_errors.get()};
-    end.code = ::posix_spawn(&process, program->c_str(), &plan.actions, &plan.attributes, pointers(words).data(),
-                             pointers(variables).data());
+    const FileDescriptor their_output = above_standard_streams(output.theirs);
+    const FileDescriptor their_errors = above_standard_streams(errors.theirs);
+    const GroupSpawn plan{their_output.get(), their_errors.get()};
+    end.code = ::posix_spawn(&process, program->c_str(), &plan.actions, &plan.attributes, exec_pointers(words).data(),
+                             exec_pointers(variables).data());
   }
   if (end.code != 0) {
     return end;

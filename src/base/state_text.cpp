@@ -9,14 +9,14 @@ namespace zeus {
 
 namespace {
 
-constexpr int base = 16;
+constexpr int hexadecimal = 16;
 constexpr char separator = ' ';
 
 }  // namespace
 
 void StateWriter::add_word(std::uint64_t word) {
   std::array<char, 20> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), word, base).ptr;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), word, hexadecimal).ptr;
   text_.append(digits.data(), end);
   text_.push_back(separator);
 }
@@ -32,7 +32,7 @@ void StateReader::refuse() {
 
 std::uint64_t StateReader::take_word() {
   std::uint64_t word = 0;
-  const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), word, base);
+  const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), word, hexadecimal);
   if (error != std::errc{} || end == rest_.data() + rest_.size() || *end != separator) {
     refuse();
   }

@@ -10,9 +10,9 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr std::size_t bar_width = 12;
+constexpr std::size_t night_bar_width = 12;
 
-std::string_view outcome(records::TryOutcome outcome) {
+std::string_view how_it_ended(records::TryOutcome outcome) {
   switch (outcome) {
     case records::TryOutcome::reached:
       return "reached the target";
@@ -44,9 +44,9 @@ void DemoProgress::line(const std::string& text) {
 }
 
 void DemoProgress::draw(const std::string& doing) {
-  const std::size_t done = bar_width * night_ / most_nights_;
+  const std::size_t done = night_bar_width * night_ / most_nights_;
   working_.show(fmt::format("[{}{}] night {} of at most {}: {}", std::string(done, '#'),
-                            std::string(bar_width - done, '-'), night_ + 1, most_nights_, doing));
+                            std::string(night_bar_width - done, '-'), night_ + 1, most_nights_, doing));
 }
 
 void DemoProgress::tell(const demo::TourEvent& event) {
@@ -68,7 +68,7 @@ void DemoProgress::tell(const demo::TourEvent& event) {
     draw(fmt::format("{}, epoch {}, {:.1f} % right", try_, epoch->epoch, 100.0 * epoch->accuracy));
   } else if (const auto* over = std::get_if<demo::TryOver>(&event)) {
     line(fmt::format("night {:>3}: {}: {} after {} epochs, {}, {}", night_ + 1, at(over->batch_size, over->limit),
-                     outcome(over->outcome), over->epochs, to_text(over->time), to_text(over->energy)));
+                     how_it_ended(over->outcome), over->epochs, to_text(over->time), to_text(over->energy)));
   } else if (const auto* done = std::get_if<demo::NightOver>(&event)) {
     if (done->settled) {
       line("    it has settled");

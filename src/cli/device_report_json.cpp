@@ -1,11 +1,11 @@
 #include "cli/device_report.hpp"
 
+#include "cli/json_number.hpp"
 #include "cli/lease_json.hpp"
 #include "records/json_writer.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <concepts>
 
 namespace zeus::cli {
@@ -24,15 +24,9 @@ void put(JsonWriter& json, std::string_view key, const Reading<T>& reading, Form
   }
 }
 
-// Any quantity by its number, without the noise of the last binary digits.
-template <typename T>
-double rounded(const T& quantity) {
-  return std::round(quantity.value() * 1e6) / 1e6;
-}
-
 template <typename T>
 void put_number(JsonWriter& json, std::string_view key, const Reading<T>& reading) {
-  put(json, key, reading, rounded<T>);
+  put(json, key, reading, [](const T& quantity) { return json_number(quantity); });
 }
 
 void put_limits(JsonWriter& json, const device::Gpu& gpu) {
@@ -114,7 +108,7 @@ void put_gpu(JsonWriter& json, const DeviceReport& report, std::size_t index) {
   put_number(json, "update_period_s", report.update_periods[index]);
   put_limits(json, gpu);
   put_clocks(json, gpu);
-  put(json, "power_w", power.reading, [](const device::Stamped<Watts>& stamped) { return rounded(stamped.value); });
+  put(json, "power_w", power.reading, [](const device::Stamped<Watts>& stamped) { return json_number(stamped.value); });
   json.put("power_kind", to_string(power.kind));
   put_number(json, "temperature_c", gpu.temperature());
   put(json, "utilization", gpu.utilization(), [&json](const device::Utilization& busy) {

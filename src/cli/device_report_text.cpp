@@ -17,7 +17,7 @@ std::string shown(const Reading<T>& reading, Form form) {
   return reading ? form(*reading) : to_string(reading.failure());
 }
 
-std::string watts(const Reading<Watts>& reading) {
+std::string watts_or_why(const Reading<Watts>& reading) {
   return shown(reading, [](Watts power) { return fmt::format("{:.6g} W", power.value()); });
 }
 
@@ -25,7 +25,7 @@ std::string megahertz(const Reading<Megahertz>& reading) {
   return shown(reading, [](Megahertz clock) { return fmt::format("{:.6g} MHz", clock.value()); });
 }
 
-std::string power_of(const device::Gpu& gpu) {
+std::string power_or_why(const device::Gpu& gpu) {
   const ShownPower power = power_to_show(gpu);
   return shown(power.reading, [&](const device::Stamped<Watts>& stamped) {
     return fmt::format("{:.1f} W ({})", stamped.value.value(), to_string(power.kind));
@@ -37,11 +37,12 @@ std::string limits_of(const device::Gpu& gpu) {
   if (!limits.current) {
     return to_string(limits.current.failure());
   }
-  return fmt::format("{} (from {} to {}, default {}, enforced {})", watts(limits.current), watts(limits.minimum),
-                     watts(limits.maximum), watts(limits.standard), watts(limits.enforced));
+  return fmt::format("{} (from {} to {}, default {}, enforced {})", watts_or_why(limits.current),
+                     watts_or_why(limits.minimum), watts_or_why(limits.maximum), watts_or_why(limits.standard),
+                     watts_or_why(limits.enforced));
 }
 
-std::string counter_of(const DeviceReport& report, std::size_t index) {
+std::string counter_or_why(const DeviceReport& report, std::size_t index) {
   const Reading<device::EnergyCounter> counter = report.inventory.gpus[index].gpu->energy_counter();
   if (!counter) {
     return to_string(counter.failure());
@@ -64,9 +65,9 @@ void add_gpu(const DeviceReport& report, std::size_t index, bool in_colour, std:
   line("uuid", identity.uuid);
   line("pci", to_string(identity.pci));
   line("driver", identity.driver);
-  line("power", power_of(gpu));
+  line("power", power_or_why(gpu));
   line("power limit", limits_of(gpu));
-  line("energy counter", counter_of(report, index));
+  line("energy counter", counter_or_why(report, index));
   line("clocks", fmt::format("sm {}, memory {}", megahertz(clocks.sm), megahertz(clocks.memory)));
   line("temperature", shown(gpu.temperature(), [](Celsius point) { return fmt::format("{:.0f} C", point.value()); }));
   line("held back by", shown(gpu.throttle_reasons(), [](ThrottleReasons reasons) { return to_string(reasons); }));

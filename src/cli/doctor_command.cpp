@@ -31,7 +31,7 @@ struct Check {
   std::string fix;  // empty when there is nothing to do
 };
 
-std::string_view to_string(State state) {
+std::string_view state_word(State state) {
   switch (state) {
     case State::ok:
       return "ok";
@@ -128,12 +128,12 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
   }
 }
 
-std::string to_json(const std::vector<Check>& checks) {
+std::string checks_json(const std::vector<Check>& checks) {
   records::JsonWriter json;
   json.object([&] {
     json.put_list("checks", checks, [&](const Check& check) {
       json.object([&] {
-        json.put("state", to_string(check.state));
+        json.put("state", state_word(check.state));
         json.put("what", check.what);
         json.put("detail", check.detail);
         json.put("fix", check.fix.empty() ? std::nullopt : std::optional{check.fix});
@@ -146,7 +146,7 @@ std::string to_json(const std::vector<Check>& checks) {
   return json.take();
 }
 
-Ink ink_of(State state) {
+Ink state_ink(State state) {
   switch (state) {
     case State::ok:
       return Ink::green;
@@ -158,10 +158,10 @@ Ink ink_of(State state) {
   return Ink::faint;
 }
 
-void print(const std::vector<Check>& checks, bool in_colour, std::ostream& out) {
+void print_checks(const std::vector<Check>& checks, bool in_colour, std::ostream& out) {
   for (const Check& check : checks) {
-    const std::string state = fmt::format("{:<8}", to_string(check.state));
-    out << inked(state, ink_of(check.state), in_colour) << fmt::format(" {}: {}\n", check.what, check.detail);
+    const std::string state = fmt::format("{:<8}", state_word(check.state));
+    out << inked(state, state_ink(check.state), in_colour) << fmt::format(" {}: {}\n", check.what, check.detail);
     if (!check.fix.empty()) {
       out << fmt::format("{:<8} fix: {}\n", "", check.fix);
     }
@@ -190,9 +190,9 @@ int DoctorCommand::run(Context& context) {
   }
   check_rights(context, report.inventory, checks);
   if (json_) {
-    context.out << to_json(checks) << '\n';
+    context.out << checks_json(checks) << '\n';
   } else {
-    print(checks, command_line::colour_on_output(color_, context.environment), context.out);
+    print_checks(checks, command_line::colour_on_output(color_, context.environment), context.out);
   }
   return exit_ok;
 }

@@ -6,6 +6,7 @@
 #include "records/json_value.hpp"
 #include "store/open_store.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/program_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -20,18 +21,13 @@ namespace zeus::cli {
 namespace {
 
 using records::JsonValue;
+using test::ProgramRun;
 
-constexpr const char* name = "bert nightly";
-
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
+constexpr const char* job_name = "bert nightly";
 
 class JobsCommandTest : public testing::Test {
  protected:
-  Outcome run(std::vector<std::string> arguments) {
+  ProgramRun run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "jobs");
     std::ostringstream out;
     std::ostringstream err;
@@ -62,7 +58,7 @@ class JobsCommandTest : public testing::Test {
         .owner = {.host = "node7", .place = "boot", .process = {.pid = 4711, .started = 1, .command = "zeus"}}};
     const records::JobDevice device{
         .model = "Tesla V100-SXM2-32GB", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 150_W, 200_W, 250_W}};
-    jobs::Job job = jobs::Job::open(*store_of_jobs, site, name,
+    jobs::Job job = jobs::Job::open(*store_of_jobs, site, job_name,
                                     {.batch_sizes = {16, 32, 64, 128},
                                      .default_batch_size = 64,
                                      .target = records::JobTarget{.metric = 84.0},
@@ -86,8 +82,8 @@ class JobsCommandTest : public testing::Test {
     running.epochs({.epochs = 2, .metric = 71.5, .gpus = {}, .time = 100_s});
     still_running_ = std::make_unique<jobs::Recurrence>(std::move(running));
     // The test looks at what a killed process would have left.
-    text_ = run({name}).out;
-    json_ = run({name, "--json"}).out;
+    text_ = run({job_name}).out;
+    json_ = run({job_name, "--json"}).out;
     list_ = run({});
     list_json_ = run({"--json"}).out;
     still_running_.reset();
@@ -153,7 +149,7 @@ class JobsCommandTest : public testing::Test {
   std::unique_ptr<jobs::Recurrence> still_running_;
   std::string text_;
   std::string json_;
-  Outcome list_;
+  ProgramRun list_;
   std::string list_json_;
 };
 
@@ -189,22 +185,22 @@ TEST_F(JobsCommandTest, MovesAJobToAnotherStoreAndForgetsIt) {
   live_through_some_nights();
   const std::string file = (folder_.path() / "job.jsonl").string();
   const std::string other = (folder_.path() / "other.sqlite").string();
-  EXPECT_EQ(run({name, "export", "--file", file}).code, 0);
+  EXPECT_EQ(run({job_name, "export", "--file", file}).code, 0);
   EXPECT_EQ(run({"copy", "import", "--file", file, "--store", other}).code, 0);
-  const JsonValue here = JsonValue::parse(run({name, "--json"}).out).value();
+  const JsonValue here = JsonValue::parse(run({job_name, "--json"}).out).value();
   const JsonValue there = JsonValue::parse(run({"copy", "--json", "--store", other}).out).value();
   EXPECT_EQ(here["tries"], there["tries"]);
   EXPECT_EQ(here["savings"], there["savings"]);
   EXPECT_EQ(here["next"], there["next"]);
-  EXPECT_EQ(run({name, "forget", "--yes"}).out, fmt::format("{}: forgotten\n", name));
-  EXPECT_EQ(run({name}).code, 1);
+  EXPECT_EQ(run({job_name, "forget", "--yes"}).out, fmt::format("{}: forgotten\n", job_name));
+  EXPECT_EQ(run({job_name}).code, 1);
 }
 
 TEST_F(JobsCommandTest, SaysWhatAnImportAndARedefinitionDidAsJsonToo) {
   live_through_some_nights();
   const std::string file = (folder_.path() / "job.jsonl").string();
-  EXPECT_EQ(run({name, "export", "--file", file}).code, 0);
-  const JsonValue entries = *JsonValue::parse(run({name, "--json"}).out).value().find("entries");
+  EXPECT_EQ(run({job_name, "export", "--file", file}).code, 0);
+  const JsonValue entries = *JsonValue::parse(run({job_name, "--json"}).out).value().find("entries");
   const JsonValue taken = JsonValue::parse(run({"copy", "import", "--file", file, "--json"}).out).value();
   EXPECT_EQ(*taken["name"].string(), "copy");
   EXPECT_GE(taken["entries"].number(), entries.number());
@@ -221,7 +217,7 @@ TEST_F(JobsCommandTest, SaysWhatAnImportAndARedefinitionDidAsJsonToo) {
 TEST_F(JobsCommandTest, WritesTheReportOfOneJob) {
   live_through_some_nights();
   const std::string page = (folder_.path() / "page.html").string();
-  EXPECT_EQ(run({name, "--html", page}).code, exit_ok);
+  EXPECT_EQ(run({job_name, "--html", page}).code, exit_ok);
   std::ifstream file{page};
   std::string first;
   std::getline(file, first);
@@ -232,7 +228,7 @@ TEST_F(JobsCommandTest, WritesTheReportOfOneJob) {
 TEST_F(JobsCommandTest, ReportsAnErrorInOneLine) {
   std::string all;
   const auto ask = [&](const std::vector<std::string>& arguments) {
-    const Outcome outcome = run(arguments);
+    const ProgramRun outcome = run(arguments);
     all += fmt::format("{} {}{}", outcome.code, outcome.out, outcome.err);
   };
   ask({});
@@ -241,16 +237,16 @@ TEST_F(JobsCommandTest, ReportsAnErrorInOneLine) {
   ask({"none"});
   ask({"none", "forget"});
   ask({"none", "export"});
-  ask({name, "rename"});
-  ask({name, "--file", "x"});
-  ask({name, "export", "--json"});
-  ask({name, "forget", "--json"});
-  ask({name, "--yes"});
-  ask({name, "import", "--file", (folder_.path() / "missing").string()});
+  ask({job_name, "rename"});
+  ask({job_name, "--file", "x"});
+  ask({job_name, "export", "--json"});
+  ask({job_name, "forget", "--json"});
+  ask({job_name, "--yes"});
+  ask({job_name, "import", "--file", (folder_.path() / "missing").string()});
   std::ofstream{folder_.path() / "text"} << "no job\n";
   ask({"copy", "import", "--file", (folder_.path() / "text").string()});
-  EXPECT_EQ(run({name, "export", "--file", (folder_.path() / "job").string()}).code, 0);
-  ask({name, "import", "--file", (folder_.path() / "job").string()});
+  EXPECT_EQ(run({job_name, "export", "--file", (folder_.path() / "job").string()}).code, 0);
+  ask({job_name, "import", "--file", (folder_.path() / "job").string()});
   ask({"--store", (folder_.path() / "text").string()});
   ask({"--store", (folder_.path() / "missing").string()});
   test::expect_golden("cli/jobs_errors.txt", all);

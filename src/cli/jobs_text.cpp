@@ -32,7 +32,7 @@ std::string text(const EnergyColumn& column, const std::optional<Joules>& energy
   return energy ? column.text(*energy) : "-";
 }
 
-std::string watts(const std::optional<Watts>& power) {
+std::string limit_text(const std::optional<Watts>& power) {
   return power ? fmt::format("{:g} W", power->value()) : "-";
 }
 
@@ -46,7 +46,7 @@ int count(const JobView& job, records::RecurrenceState state) {
 }
 
 // How many columns a string takes on a terminal: one for each character, however many bytes it has in UTF-8.
-std::size_t width_of(std::string_view text) {
+std::size_t text_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
@@ -76,14 +76,14 @@ class Table {
     std::vector<std::size_t> widths(rows_.front().size(), 0);
     for (const std::vector<Cell>& row : rows_) {
       for (std::size_t column = 0; column < row.size(); ++column) {
-        widths[column] = std::max(widths[column], width_of(row[column].text));
+        widths[column] = std::max(widths[column], text_width(row[column].text));
       }
     }
     std::string text;
     for (const std::vector<Cell>& row : rows_) {
-      std::string line = "  " + shown(row[0]) + std::string(widths[0] - width_of(row[0].text), ' ');
+      std::string line = "  " + shown(row[0]) + std::string(widths[0] - text_width(row[0].text), ' ');
       for (std::size_t column = 1; column < row.size(); ++column) {
-        line += "  " + std::string(widths[column] - width_of(row[column].text), ' ') + shown(row[column]);
+        line += "  " + std::string(widths[column] - text_width(row[column].text), ' ') + shown(row[column]);
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
@@ -101,7 +101,7 @@ class Table {
 };
 
 // Green and red are for savings and losses that exceed their uncertainty.
-Ink ink_of(Joules saved, const std::optional<Joules>& uncertainty) {
+Ink savings_ink(Joules saved, const std::optional<Joules>& uncertainty) {
   const Joules doubt = uncertainty.value_or(Joules{});
   return saved > doubt ? Ink::green : saved < -doubt ? Ink::red : Ink::plain;
 }
@@ -136,8 +136,8 @@ std::string heading(const JobView& job, bool in_colour) {
                                 fmt::join(job.definition.batch_sizes, ", "), job.definition.default_batch_size));
   }
   line("target", target(job.definition));
-  line("devices", fmt::format("{}, {} to {}", to_text(job.device), watts(job.device.power_limits.front()),
-                              watts(job.device.power_limits.back())));
+  line("devices", fmt::format("{}, {} to {}", to_text(job.device), limit_text(job.device.power_limits.front()),
+                              limit_text(job.device.power_limits.back())));
   line("policy", fmt::format("{}, eta {}, beta {}", job.definition.policy, job.definition.eta, job.definition.beta));
   line("since", fmt::format("{}: {}, of which {} reached the target and {} run now; {}", to_text(job.created),
                             counted(job.recurrences.size(), "recurrence", "recurrences"),
@@ -157,7 +157,7 @@ std::string beliefs(const JobView& job, bool in_colour) {
   for (const records::ArmView& arm : job.arms) {
     table.add({batch_size(job, arm.batch_size), fmt::format("{}", arm.reached), fmt::format("{}", arm.stopped),
                fmt::format("{}", arm.running), text(costs, arm.expected_cost),
-               arm.low_cost ? costs.range(*arm.low_cost, *arm.high_cost) : "-", watts(arm.best_limit)});
+               arm.low_cost ? costs.range(*arm.low_cost, *arm.high_cost) : "-", limit_text(arm.best_limit)});
   }
   return table.text();
 }
@@ -172,7 +172,7 @@ std::string profiles(const JobView& job, bool in_colour) {
   }
   for (const records::ArmView& arm : job.arms) {
     for (const records::LimitProfile& limit : arm.limits) {
-      table.add({batch_size(job, arm.batch_size), watts(limit.limit), to_text(limit.epoch_time),
+      table.add({batch_size(job, arm.batch_size), limit_text(limit.limit), to_text(limit.epoch_time),
                  fmt::format("{:.1f} W", limit.average_power.value()),
                  energies.text(limit.average_power * limit.epoch_time), limit.limit == arm.best_limit ? "best" : ""});
     }
@@ -180,7 +180,7 @@ std::string profiles(const JobView& job, bool in_colour) {
   return table.text();
 }
 
-std::string outcome(const records::TryView& one) {
+std::string outcome_text(const records::TryView& one) {
   if (!one.outcome) {
     return "running";
   }
@@ -201,7 +201,7 @@ std::string tries(const JobView& job, bool all, bool in_colour) {
   }
   for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
     table.add({fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
-               one.limit ? watts(one.limit) : "all", std::string{to_string(one.purpose)}, outcome(one),
+               one.limit ? limit_text(one.limit) : "all", std::string{to_string(one.purpose)}, outcome_text(one),
                fmt::format("{}", one.epochs),
                one.energy ? energies.text(one.energy->value, one.energy->uncertainty) : "-",
                one.time ? to_text(*one.time) : "-", text(costs, one.cost)});
@@ -222,7 +222,7 @@ std::string savings(const JobView& job, bool in_colour) {
     costs.fit(saved.cost, saved.cost_uncertainty);
   }
   const auto row = [&](const std::string& name, const records::SavingsView& saved) {
-    const Ink ink = ink_of(saved.energy, saved.energy_uncertainty);
+    const Ink ink = savings_ink(saved.energy, saved.energy_uncertainty);
     table.add(
         {name, fmt::format("{}", saved.recurrences), Cell{energies.text(saved.energy, saved.energy_uncertainty), ink},
          share(saved.energy.value(), saved.energy_of_default.value()), to_text(saved.time, saved.time_uncertainty),
@@ -274,7 +274,7 @@ std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs
     table.add({job.name, fmt::format("{}", job.recurrences), fmt::format("{}", job.reached),
                fmt::format("{}", job.running.size()), fmt::format("{}", job.tries),
                job.savings ? Cell{saved.text(job.savings->energy, job.savings->energy_uncertainty),
-                                  ink_of(job.savings->energy, job.savings->energy_uncertainty)}
+                                  savings_ink(job.savings->energy, job.savings->energy_uncertainty)}
                            : Cell{"-"},
                job.savings ? share(job.savings->energy.value(), job.savings->energy_of_default.value()) : "-",
                to_text(job.next, job.has_batch_sizes)});

@@ -24,7 +24,7 @@ namespace zeus::cli {
 namespace {
 
 constexpr Seconds longest_wait{3600};
-constexpr const char* window = "zeus measure";
+constexpr const char* measure_window = "zeus measure";
 
 GpusByNumber identities_of(const measure::Sampler::Devices& devices) {
   GpusByNumber gpus;
@@ -32,7 +32,7 @@ GpusByNumber identities_of(const measure::Sampler::Devices& devices) {
   return gpus;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string command_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
     text += text.empty() ? word : ' ' + word;
@@ -105,7 +105,7 @@ int MeasureCommand::run(Context& context) {
   if (const auto reason = ChildProcess::why_not_run(command_[0], last.exit_code)) {
     context.err << "zeus: " << *reason << '\n';
   }
-  const std::string command = joined(command_);
+  const std::string command = command_text(command_);
   if (json) {
     json->write((runs_ > 1 ? measure_json(ended_well, gpus, last.exit_code)
                            : measure_json(last.measurement, gpus, last.exit_code)) +
@@ -119,14 +119,14 @@ int MeasureCommand::run(Context& context) {
 }
 
 MeasureCommand::Run MeasureCommand::run_once(Monitor& monitor, const Context& context) const {
-  monitor.begin(window);
+  monitor.begin(measure_window);
   ChildProcess child{{.command = command_, .environment = context.environment}};
   std::optional<int> ended;
   while (!ended) {
     ended = child.wait_for(longest_wait);
   }
   wait_for_orphans();
-  return {.measurement = monitor.settle(monitor.end(window)), .exit_code = *ended};
+  return {.measurement = monitor.settle(monitor.end(measure_window)), .exit_code = *ended};
 }
 
 }  // namespace zeus::cli

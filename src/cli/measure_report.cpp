@@ -98,7 +98,7 @@ void put_run(records::JsonWriter& json, const Measurement& measurement, const Gp
   json.put("exit_code", exit_code);
 }
 
-std::string rows_of(const Measurement& measurement, const GpusByNumber& gpus, const MeasuredEnergy& total) {
+std::string energy_lines(const Measurement& measurement, const GpusByNumber& gpus, const MeasuredEnergy& total) {
   const Seconds time = measurement.time();
   const std::size_t width = label_width(measurement, gpus);
   std::string text;
@@ -152,14 +152,14 @@ std::string measure_json(std::span<const Measurement> runs, const GpusByNumber& 
 
 std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command) {
   return fmt::format("\n Energy while '{}' ran:\n\n", command) +
-         rows_of(measurement, gpus, measurement.total_gpu_energy()) +
+         energy_lines(measurement, gpus, measurement.total_gpu_energy()) +
          fmt::format("\n{:>22.3f} s   elapsed\n\n", measurement.time().value());
 }
 
 std::string measure_text(std::span<const Measurement> runs, const GpusByNumber& gpus, const std::string& command) {
   const RepeatedRuns all = repeated(runs);
   return fmt::format("\n Energy while '{}' ran, the mean of {} runs:\n\n", command, all.count) +
-         rows_of(all.mean, gpus, all.total_gpu_energy) +
+         energy_lines(all.mean, gpus, all.total_gpu_energy) +
          fmt::format("\n{:>24}   elapsed\n\n",
                      with_interval(all.mean.time().value(), all.time_uncertainty.value(), "s"));
 }

@@ -54,7 +54,7 @@ TEST(MeasureReport, OfSeveralRunsShowsTheMeanAndItsInterval) {
             std::string::npos);
 }
 
-MonitorMoment some_moment() {
+MonitorMoment some_monitor_moment() {
   MonitorMoment moment;
   moment.time = 1.7e9;
   moment.monotonic = 500_s;
@@ -87,10 +87,10 @@ MonitorMoment some_moment() {
 }
 
 TEST(MonitorView, IsATableForAPersonAndLinesForPrograms) {
-  test::expect_golden("cli/monitor_plain.txt", moment_table(some_moment(), std::nullopt));
-  test::expect_golden("cli/monitor_live.txt", moment_table(some_moment(), Screen{.columns = 140, .rows = 24}));
-  test::expect_golden("cli/monitor.json", moment_json(some_moment()) + '\n');
-  test::expect_golden("cli/monitor.csv", moment_csv_header() + moment_csv(some_moment()));
+  test::expect_golden("cli/monitor_plain.txt", moment_table(some_monitor_moment(), std::nullopt));
+  test::expect_golden("cli/monitor_live.txt", moment_table(some_monitor_moment(), Screen{.columns = 140, .rows = 24}));
+  test::expect_golden("cli/monitor.json", moment_json(some_monitor_moment()) + '\n');
+  test::expect_golden("cli/monitor.csv", moment_csv_header() + moment_csv(some_monitor_moment()));
 }
 
 // How many characters a terminal shows: without escape sequences, and with each block of the bar counted once.
@@ -107,7 +107,7 @@ std::size_t shown_width(const std::string& line) {
 }
 
 TEST(MonitorTable, FitsWhateverTerminalThereIs) {
-  MonitorMoment moment = some_moment();
+  MonitorMoment moment = some_monitor_moment();
   for (int i = 2; i < 64; ++i) {
     moment.gpus.push_back(moment.gpus[0]);
     moment.gpus.back().index = i;

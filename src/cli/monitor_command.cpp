@@ -33,7 +33,7 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr const char* window = "zeus monitor";
+constexpr const char* monitor_window = "zeus monitor";
 
 // The sum over all intervals so far; unknown until an interval's energy is known.
 class Total {
@@ -59,7 +59,7 @@ std::optional<Watts> mean(const MeasuredEnergy& measured, Seconds time) {
   return measured.energy && time > Seconds{0} ? std::optional{measured.energy->value / time} : std::nullopt;
 }
 
-GpuRow row_of(const device::Gpu& gpu, int index, const MeasuredEnergy& measured, Seconds time, Total& total) {
+GpuRow gpu_row(const device::Gpu& gpu, int index, const MeasuredEnergy& measured, Seconds time, Total& total) {
   total.add(measured);
   const device::Clocks clocks = gpu.clocks();
   GpuRow row;
@@ -82,15 +82,15 @@ GpuRow row_of(const device::Gpu& gpu, int index, const MeasuredEnergy& measured,
   return row;
 }
 
-MonitorMoment moment_of(const measure::Sampler& sampler, const Measurement& measurement, Totals& totals,
-                        const Clock& clock, Instant start) {
+MonitorMoment monitor_moment(const measure::Sampler& sampler, const Measurement& measurement, Totals& totals,
+                             const Clock& clock, Instant start) {
   MonitorMoment moment;
   moment.time = static_cast<double>(clock.wall().microseconds_since_epoch) * 1e-6;
   moment.monotonic = measurement.end;
   moment.elapsed = measurement.end - (start - Instant{});
   const Seconds time = measurement.time();
   for (const auto& [index, measured] : measurement.gpu_energy) {
-    moment.gpus.push_back(row_of(sampler.gpu(index).gpu(), index, measured, time, totals.gpus[index]));
+    moment.gpus.push_back(gpu_row(sampler.gpu(index).gpu(), index, measured, time, totals.gpus[index]));
   }
   for (const auto& [index, measured] : measurement.cpu_energy) {
     CpuRow row;
@@ -164,7 +164,7 @@ int MonitorCommand::run(Context& context) {
   MonitorMoment moment;
   const Instant start = context.clock.now();
   const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
-  monitor.begin(window);
+  monitor.begin(monitor_window);
   bool go_on = true;
   for (int i = 1; go_on; ++i) {
     const Instant next = std::min(end, start + interval_ * i);
@@ -173,11 +173,11 @@ int MonitorCommand::run(Context& context) {
       woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
     }
     go_on = woken == Woken::by_time && next < end;
-    const Measurement measurement = monitor.end(window);
+    const Measurement measurement = monitor.end(monitor_window);
     if (go_on) {
-      monitor.begin(window);
+      monitor.begin(monitor_window);
     }
-    moment = moment_of(*source->sampler(), measurement, totals, context.clock, start);
+    moment = monitor_moment(*source->sampler(), measurement, totals, context.clock, start);
     if (csv) {
       write_all(csv, moment_csv(moment), *csv_);
     }

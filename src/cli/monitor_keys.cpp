@@ -11,7 +11,7 @@ namespace {
 using enum MonitorKey;
 
 // Where one sequence begins with another, the longer one comes first.
-constexpr std::array<std::pair<std::string_view, MonitorKey>, 23> known{{
+constexpr std::array<std::pair<std::string_view, MonitorKey>, 23> known_keys{{
     {"\x1b[5~", page_up},
     {"\x1b[6~", page_down},
     {"\x1b[1~", top},
@@ -42,8 +42,8 @@ constexpr std::array<std::pair<std::string_view, MonitorKey>, 23> known{{
 std::vector<MonitorKey> keys_in(std::string_view typed) {
   std::vector<MonitorKey> keys;
   while (!typed.empty()) {
-    const auto key = std::ranges::find_if(known, [&](const auto& one) { return typed.starts_with(one.first); });
-    if (key != known.end()) {
+    const auto key = std::ranges::find_if(known_keys, [&](const auto& one) { return typed.starts_with(one.first); });
+    if (key != known_keys.end()) {
       keys.push_back(key->second);
       typed.remove_prefix(key->first.size());
     } else if (typed.starts_with("\x1b[") || typed.starts_with("\x1bO")) {

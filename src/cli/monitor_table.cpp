@@ -15,16 +15,13 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr int bar_width = 12;
+constexpr int power_bar_width = 12;
 constexpr int name_width = 24;
 
 template <typename T>
 std::string cell(const std::optional<T>& quantity, const char* format, const char* unit) {
   return quantity ? fmt::format(fmt::runtime(format), quantity->value()) + unit : "-";
 }
-
-// More digits than elsewhere, so that the energy is seen to move.
-constexpr int energy_digits = 4;
 
 std::string energy_cell(const EnergyColumn& column, const std::optional<Joules>& energy) {
   return energy ? column.text(*energy) : "-";
@@ -34,14 +31,14 @@ std::string energy_cell(const EnergyColumn& column, const std::optional<Joules>&
 std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& limit, bool in_colour) {
   static constexpr std::array<const char*, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double part = power && limit && *limit > Watts{0} ? std::clamp(*power / *limit, 0.0, 1.0) : 0.0;
-  const int filled = static_cast<int>(std::lround(part * bar_width * 8));
+  const int filled = static_cast<int>(std::lround(part * power_bar_width * 8));
   std::string text;
   for (int i = 0; i < filled / 8; ++i) {
     text += "█";
   }
   text += eighths.at(static_cast<std::size_t>(filled % 8));
   const int used = filled / 8 + (filled % 8 != 0 ? 1 : 0);
-  const std::string rest(static_cast<std::size_t>(bar_width - used), ' ');
+  const std::string rest(static_cast<std::size_t>(power_bar_width - used), ' ');
   return inked(text, part > 0.95 ? Ink::red : part > 0.7 ? Ink::yellow : Ink::green, in_colour) + rest;
 }
 
@@ -52,7 +49,7 @@ std::string clock_text(Seconds elapsed) {
 
 // The sum of the values; nothing if one is unknown.
 template <typename Row, typename T>
-std::optional<T> sum_of(const std::vector<Row>& rows, std::optional<T> Row::*member) {
+std::optional<T> sum_if_known(const std::vector<Row>& rows, std::optional<T> Row::*member) {
   std::optional<T> sum{T{}};
   for (const Row& row : rows) {
     sum = sum && row.*member ? std::optional{*sum + *(row.*member)} : std::nullopt;
@@ -65,7 +62,7 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
   std::vector<Column> columns{{"GPU", 3, Side::right},
                               {"", name_width, Side::left, 6},
                               {"power", 9, Side::right},
-                              {"", bar_width, Side::left, 8, true},
+                              {"", power_bar_width, Side::left, 8, true},
                               {"limit", 7, Side::right, 5},
                               {"energy", 11, Side::right, 1},
                               {"SM", 9, Side::right, 7},
@@ -73,8 +70,8 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
                               {"temp", 5, Side::right, 3},
                               {"util", 6, Side::right, 4},
                               {"held back by", 12, Side::left, 2}};
-  const std::optional<Joules> all = sum_of(moment.gpus, &GpuRow::energy);
-  EnergyColumn energies{energy_digits};
+  const std::optional<Joules> all = sum_if_known(moment.gpus, &GpuRow::energy);
+  EnergyColumn energies{live_energy_digits};
   energies.fit(all);
   for (const GpuRow& gpu : moment.gpus) {
     energies.fit(gpu.energy);
@@ -91,8 +88,8 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
     }
   }
   if (moment.gpus.size() > 1) {
-    const auto power = sum_of(moment.gpus, &GpuRow::power);
-    const auto limit = sum_of(moment.gpus, &GpuRow::limit);
+    const auto power = sum_if_known(moment.gpus, &GpuRow::power);
+    const auto limit = sum_if_known(moment.gpus, &GpuRow::limit);
     std::size_t column = 0;
     for (const std::string& text :
          {std::string{"all"}, std::string{}, cell(power, "{:.1f}", " W"), bar(power, limit, in_colour),
@@ -111,8 +108,8 @@ std::vector<Column> cpu_columns(const MonitorMoment& moment) {
       {"CPU", 3, Side::right},        {"", name_width, Side::left, 4},      {"power", 9, Side::right},
       {"energy", 11, Side::right, 1}, {"memory power", 13, Side::right, 3}, {"memory energy", 13, Side::right, 3},
       {"", 12, Side::left, 2}};
-  EnergyColumn energies{energy_digits};
-  EnergyColumn of_memory{energy_digits};
+  EnergyColumn energies{live_energy_digits};
+  EnergyColumn of_memory{live_energy_digits};
   for (const CpuRow& cpu : moment.cpus) {
     energies.fit(cpu.energy);
     of_memory.fit(cpu.dram_energy);
@@ -128,18 +125,18 @@ std::vector<Column> cpu_columns(const MonitorMoment& moment) {
   return columns;
 }
 
-std::size_t rows_of(const std::optional<Screen>& screen) {
+std::size_t screen_rows(const std::optional<Screen>& screen) {
   return static_cast<std::size_t>(screen ? std::max(screen->rows, 6) : all_rows);
 }
 
 // The CPUs take what they need, the GPUs the rest.
 std::size_t rows_for_gpus(const MonitorMoment& moment, const std::optional<Screen>& screen) {
   const std::size_t of_cpus = moment.cpus.empty() ? 0 : moment.cpus.size() + 2;
-  const std::size_t rows = rows_of(screen);
+  const std::size_t rows = screen_rows(screen);
   return rows > of_cpus + 5 ? rows - of_cpus - 3 : 2;
 }
 
-std::string title_of(const MonitorMoment& moment, const std::optional<Screen>& screen) {
+std::string monitor_title(const MonitorMoment& moment, const std::optional<Screen>& screen) {
   std::string title = fmt::format("zeus monitor   {}", clock_text(moment.elapsed));
   if (screen && screen->keys) {
     const bool all = gpu_rows(moment, *screen) == moment.gpus.size();
@@ -156,9 +153,9 @@ std::size_t gpu_rows(const MonitorMoment& moment, const Screen& screen) {
 
 std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen) {
   Lines lines{.all = {}, .bold = screen && screen->colour, .columns_of_screen = screen ? screen->columns : all_rows};
-  lines.add_title(title_of(moment, screen));
+  lines.add_title(monitor_title(moment, screen));
   lines.all.emplace_back();
-  const std::size_t rows = rows_of(screen);
+  const std::size_t rows = screen_rows(screen);
   std::vector<Column> gpus = gpu_columns(moment, screen);
   fit(gpus, screen);
   if (moment.gpus.empty()) {

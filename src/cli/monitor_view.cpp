@@ -1,19 +1,13 @@
 #include "cli/monitor_view.hpp"
 
+#include "cli/json_number.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 namespace zeus::cli {
 
 namespace {
-
-template <typename T>
-std::optional<double> number(const std::optional<T>& quantity) {
-  return quantity ? std::optional{std::round(quantity->value() * 1e6) / 1e6} : std::nullopt;
-}
 
 std::string csv_cell(const std::string& text) {
   return text.find_first_of(",\"\n") == std::string::npos ? text : fmt::format("\"{}\"", text);
@@ -37,12 +31,12 @@ std::string moment_json(const MonitorMoment& moment) {
         json.put("index", gpu.index);
         json.put("uuid", gpu.uuid);
         json.put("name", gpu.name);
-        json.put("power_w", number(gpu.power), gpu.reason);
-        json.put("energy_j", number(gpu.energy));
-        json.put("power_limit_w", number(gpu.limit));
-        json.put("sm_clock_mhz", number(gpu.sm_clock));
-        json.put("memory_clock_mhz", number(gpu.memory_clock));
-        json.put("temperature_c", number(gpu.temperature));
+        json.put("power_w", json_number(gpu.power), gpu.reason);
+        json.put("energy_j", json_number(gpu.energy));
+        json.put("power_limit_w", json_number(gpu.limit));
+        json.put("sm_clock_mhz", json_number(gpu.sm_clock));
+        json.put("memory_clock_mhz", json_number(gpu.memory_clock));
+        json.put("temperature_c", json_number(gpu.temperature));
         json.put("utilization", gpu.utilization);
         json.put("throttle", gpu.throttle);
       });
@@ -51,10 +45,10 @@ std::string moment_json(const MonitorMoment& moment) {
       json.object([&] {
         json.put("index", cpu.index);
         json.put("name", cpu.name);
-        json.put("power_w", number(cpu.power), cpu.reason);
-        json.put("energy_j", number(cpu.energy));
-        json.put("dram_power_w", number(cpu.dram_power));
-        json.put("dram_energy_j", number(cpu.dram_energy));
+        json.put("power_w", json_number(cpu.power), cpu.reason);
+        json.put("energy_j", json_number(cpu.energy));
+        json.put("dram_power_w", json_number(cpu.dram_power));
+        json.put("dram_energy_j", json_number(cpu.dram_energy));
       });
     });
   });

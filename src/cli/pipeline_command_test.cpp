@@ -1,10 +1,10 @@
 #include "cli/pipeline_command.hpp"
 
-#include "cli/program.hpp"
 #include "optimize/pipeline/frontier.hpp"
 #include "records/json_value.hpp"
 #include "records/pipeline_plan.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/program_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -14,18 +14,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace zeus::cli {
 namespace {
 
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
+using test::ProgramRun;
 
 class PipelineCommandTest : public ::testing::Test {
  protected:
@@ -51,17 +46,11 @@ class PipelineCommandTest : public ::testing::Test {
     return write("profile.csv", csv);
   }
 
-  Outcome run(std::vector<std::string> arguments) {
+  ProgramRun run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "pipeline");
-    std::ostringstream out;
-    std::ostringstream err;
-    VirtualClock clock;
-    const Environment environment;
-    Context context{out, err, clock, environment};
     Commands commands;
     commands.push_back(std::make_unique<PipelineCommand>());
-    const int code = run_program("1.2.3", commands, arguments, context);
-    return {code, out.str(), err.str()};
+    return test::run_program(commands, arguments);
   }
 
   std::string read(const std::string& name) {
@@ -75,13 +64,13 @@ class PipelineCommandTest : public ::testing::Test {
 };
 
 TEST_F(PipelineCommandTest, PrintsATableOfPlans) {
-  const Outcome outcome = run({"--profile", profile(), "--stages", "4", "--microbatches", "8", "--points", "4"});
+  const ProgramRun outcome = run({"--profile", profile(), "--stages", "4", "--microbatches", "8", "--points", "4"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   test::expect_golden("cli/pipeline_table.txt", outcome.out);
 }
 
 TEST_F(PipelineCommandTest, PrintsTheJsonOfTheContract) {
-  const Outcome outcome =
+  const ProgramRun outcome =
       run({"--profile", profile(), "--stages", "4", "--microbatches", "2", "--points", "2", "--json", "-"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   test::expect_golden("cli/pipeline.json", outcome.out);
@@ -93,7 +82,7 @@ TEST_F(PipelineCommandTest, PrintsTheJsonOfTheContract) {
 }
 
 TEST_F(PipelineCommandTest, APlanForOneTimeIsAPlanFile) {
-  const Outcome outcome =
+  const ProgramRun outcome =
       run({"--profile", profile(), "--stages", "4", "--microbatches", "8", "--at", "2s", "--json", path("plan.json")});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const records::PipelinePlan plan = records::pipeline_plan_from_json(read("plan.json"));
@@ -108,7 +97,7 @@ TEST_F(PipelineCommandTest, ReadsAnyGraph) {
   const std::string dag = write("graph.dag",
                                 "profile work 1400 1 10\nprofile work 700 3 4\n"
                                 "computation a 0 work forward\ncomputation b 1 work forward\ndependency a b 0.5\n");
-  const Outcome outcome = run({"--dag", dag, "--p2p-power", "0", "--at", "2.5", "--json", "-"});
+  const ProgramRun outcome = run({"--dag", dag, "--p2p-power", "0", "--at", "2.5", "--json", "-"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto document = records::JsonValue::parse(outcome.out).value();
   EXPECT_EQ(document["frontier"].list()->front()["time_s"].number(), 2.5);
@@ -119,15 +108,15 @@ TEST_F(PipelineCommandTest, ReadsAnyGraph) {
 }
 
 TEST_F(PipelineCommandTest, WritesAReport) {
-  const Outcome outcome = run(
+  const ProgramRun outcome = run(
       {"--profile", profile(), "--stages", "4", "--microbatches", "4", "--points", "3", "--html", path("report.html")});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(read("report.html").starts_with("<!doctype html>"));
 }
 
 TEST_F(PipelineCommandTest, TimesAreRoundedToAUnitOnRequest) {
-  const Outcome outcome = run({"--profile", profile(), "--stages", "4", "--microbatches", "2", "--unit-time", "10ms",
-                               "--points", "1", "--json", "-"});
+  const ProgramRun outcome = run({"--profile", profile(), "--stages", "4", "--microbatches", "2", "--unit-time", "10ms",
+                                  "--points", "1", "--json", "-"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto document = records::JsonValue::parse(outcome.out).value();
   const double fastest = *document["frontier"][0]["time_s"].number();
@@ -170,7 +159,7 @@ TEST_F(PipelineCommandTest, BadUsageIsOneLineAndExitCodeTwo) {
            {"--profile", file, "--stages", "4", "--microbatches", "8", "--unit-time", "0"},
            {"--profile", file, "--stages", "4", "--microbatches", "8", "--points", "1000000000"},
        }) {
-    const Outcome outcome = run(arguments);
+    const ProgramRun outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2) << outcome.err;
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
@@ -179,7 +168,7 @@ TEST_F(PipelineCommandTest, BadUsageIsOneLineAndExitCodeTwo) {
 
 TEST_F(PipelineCommandTest, WrongFilesAreOneLineThatNamesThem) {
   const std::string missing = path("missing.csv");
-  Outcome outcome = run({"--profile", missing, "--stages", "4", "--microbatches", "8"});
+  ProgramRun outcome = run({"--profile", missing, "--stages", "4", "--microbatches", "8"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.err.find(missing), std::string::npos);
   const std::string broken = write("broken.csv", "stage,instruction,frequency,time,energy\n0,forward,x,1,1\n");

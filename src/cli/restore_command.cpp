@@ -77,7 +77,7 @@ void put_restoration(records::JsonWriter& json, const Restoration& one, const de
   json.put("message", outcome_of(one));
 }
 
-void print(const std::vector<Restoration>& all, const Context& context) {
+void print_restorations(const std::vector<Restoration>& all, const Context& context) {
   for (const Restoration& one : all) {
     if (one.result == Result::failed) {
       context.err << fmt::format("zeus: {}: {}\n", one.name, outcome_of(one));
@@ -134,7 +134,7 @@ int RestoreCommand::run(Context& context) {
     });
     context.out << json.take() << '\n';
   } else {
-    print(all, context);
+    print_restorations(all, context);
   }
   return std::ranges::any_of(all, [](const Restoration& one) { return one.result == Result::failed; }) ? exit_failure
                                                                                                        : exit_ok;

@@ -15,12 +15,13 @@ namespace {
 using remote_jobs::job_path;
 
 // A server needs a while to import a long history.
-constexpr Seconds answer_time{300};
+constexpr Seconds time_to_import{300};
 
 class ServedJobs final : public KeptJobs {
  public:
   ServedJobs(const Context& context, const std::string& server)
-      : client_{remote_jobs::server_address(server), context.environment.get("ZEUS_TOKEN").value_or(""), answer_time} {}
+      : client_{remote_jobs::server_address(server), context.environment.get("ZEUS_TOKEN").value_or(""),
+                time_to_import} {}
 
   [[nodiscard]] std::string location() const override { return client_.address().shown; }
   std::vector<records::JobSummary> summaries(const LeftOut& /*left_out*/) override {

@@ -97,7 +97,7 @@ void put_total(records::JsonWriter& json, const std::string& title, const simula
   json.put("default_time_s", total.default_time);
 }
 
-simulate::ClusterTotal sum_of(const std::vector<simulate::ClusterTotal>& totals) {
+simulate::ClusterTotal grand_total(const std::vector<simulate::ClusterTotal>& totals) {
   simulate::ClusterTotal sum;
   for (const simulate::ClusterTotal& total : totals) {
     sum.groups += total.groups;
@@ -180,7 +180,7 @@ int SimulateClusterCommand::run(Context& context) {
     }
   }
   working.reset();
-  const simulate::ClusterTotal sum = sum_of(totals);
+  const simulate::ClusterTotal sum = grand_total(totals);
   if (json_) {
     records::JsonWriter json;
     json.object([&] {

@@ -1,11 +1,11 @@
 #include "cli/simulate_command.hpp"
 
 #include "base/random.hpp"
-#include "cli/program.hpp"
 #include "cli/simulate_cluster_command.hpp"
 #include "cli/simulate_job_command.hpp"
 #include "records/json_value.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/program_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@ namespace zeus::cli {
 namespace {
 
 using records::JsonValue;
+using test::ProgramRun;
 
 class SimulateCommandTest : public testing::Test {
  protected:
@@ -46,28 +46,16 @@ class SimulateCommandTest : public testing::Test {
           << fmt::format("{}\n", fmt::join(power_, "\n"));
   }
 
-  struct Outcome {
-    int code;
-    std::string out;
-    std::string err;
-  };
-
-  Outcome run(std::vector<std::string> arguments) {
+  ProgramRun run(std::vector<std::string> arguments) {
     Commands parts;
     parts.push_back(std::make_unique<SimulateJobCommand>());
     parts.push_back(std::make_unique<SimulateClusterCommand>());
     Commands commands;
     commands.push_back(std::make_unique<SimulateCommand>(std::move(parts)));
-    std::ostringstream out;
-    std::ostringstream err;
-    VirtualClock clock;
-    const Environment environment;
-    Context context{out, err, clock, environment};
-    const int code = run_program("1.2.3", commands, arguments, context);
-    return {code, out.str(), err.str()};
+    return test::run_program(commands, arguments);
   }
 
-  Outcome job(const std::vector<std::string>& more) {
+  ProgramRun job(const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"simulate",      "job",
                                           "--train-trace", (folder_.path() / "train.csv").string(),
                                           "--power-trace", (folder_.path() / "power.csv").string(),
@@ -85,7 +73,7 @@ class SimulateCommandTest : public testing::Test {
 };
 
 TEST_F(SimulateCommandTest, PrintsTheObjectOfTheContract) {
-  const Outcome outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--seeds", "3", "--json"});
+  const ProgramRun outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--seeds", "3", "--json"});
   ASSERT_EQ(outcome.code, exit_ok) << outcome.err;
   const JsonValue object = JsonValue::parse(outcome.out).value();
   EXPECT_EQ(*object["workload"].string(), "d/n/sgd");
@@ -99,7 +87,7 @@ TEST_F(SimulateCommandTest, PrintsTheObjectOfTheContract) {
 }
 
 TEST_F(SimulateCommandTest, PrintsATableForPeople) {
-  const Outcome outcome =
+  const ProgramRun outcome =
       job({"--target-metric", "0.5", "--default-batch-size", "32", "--seeds", "2", "--policy", "zeus"});
   EXPECT_EQ(outcome.code, exit_ok);
   test::expect_golden("cli/simulate_job.txt", outcome.out);
@@ -120,33 +108,33 @@ TEST_F(SimulateCommandTest, BadInputIsOneLineThatSaysWhatToDo) {
                                                         {"--drift", "sideways"}}) {
     Arguments arguments = usual;
     arguments.insert(arguments.end(), change.begin(), change.end());
-    const Outcome outcome = job(arguments);
+    const ProgramRun outcome = job(arguments);
     EXPECT_NE(outcome.code, exit_ok) << change[0] << ' ' << change[1];
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
   }
-  const Outcome outside = job({"--target-metric", "0.5", "--default-batch-size", "33"});
+  const ProgramRun outside = job({"--target-metric", "0.5", "--default-batch-size", "33"});
   EXPECT_EQ(outside.code, exit_bad_usage);
   EXPECT_NE(outside.err.find("they have 8, 16, 32, 64"), std::string::npos) << outside.err;
-  const Outcome target = job({"--target-metric", "0.9", "--default-batch-size", "32"});
+  const ProgramRun target = job({"--target-metric", "0.9", "--default-batch-size", "32"});
   EXPECT_NE(target.err.find("it has 0.5"), std::string::npos) << target.err;
 }
 
 TEST_F(SimulateCommandTest, EveryPolicyRunsWithOverlapsDriftAndSeveralGpus) {
   for (const char* policy : {"zeus", "grid", "default", "oracle", "lookahead"}) {
-    const Outcome outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--policy", policy,
-                                 "--in-flight", "3", "--gpus", "4", "--drift", "at=8,tilt=0.1", "--window", "5"});
+    const ProgramRun outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--policy", policy,
+                                    "--in-flight", "3", "--gpus", "4", "--drift", "at=8,tilt=0.1", "--window", "5"});
     EXPECT_EQ(outcome.code, exit_ok) << policy << ": " << outcome.err;
   }
 }
 
 TEST_F(SimulateCommandTest, ReplaysABuiltInModelAndMovesItToOtherGpus) {
-  const Outcome still =
+  const ProgramRun still =
       run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30", "--json"});
   EXPECT_EQ(still.code, 0) << still.err;
   EXPECT_EQ(JsonValue::parse(still.out).value()["default"]["batch_size"].whole<int>(), 1024);
-  const Outcome moved = run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30",
-                             "--move", "10:a40", "--json"});
+  const ProgramRun moved = run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30",
+                                "--move", "10:a40", "--json"});
   EXPECT_EQ(moved.code, 0) << moved.err;
   EXPECT_NE(JsonValue::parse(moved.out).value()["optimum"], JsonValue::parse(still.out).value()["optimum"]);
   EXPECT_NE(run({"simulate", "job"}).err.find("there is no job to simulate"), std::string::npos);
@@ -161,7 +149,7 @@ TEST_F(SimulateCommandTest, TheOrderOfRowsDecidesNothing) {
     std::ranges::sort(train_);
     std::ranges::sort(power_);
     write_traces();
-    const Outcome sorted = outcome();
+    const ProgramRun sorted = outcome();
     ASSERT_EQ(sorted.code, exit_ok) << sorted.err;
     for (std::uint64_t order = 1; order <= 5; ++order) {
       Random random{order, 0, 0};
@@ -179,7 +167,7 @@ TEST_F(SimulateCommandTest, TheOrderOfRowsDecidesNothing) {
 // Each GPU takes the time and the power of one GPU: four of them decide as one does, for four times the energy.
 TEST_F(SimulateCommandTest, SeveralGpusTakeTheirPowerEachAndDecideAsOne) {
   const auto on = [&](const char* gpus) {
-    const Outcome outcome =
+    const ProgramRun outcome =
         job({"--target-metric", "0.5", "--default-batch-size", "32", "--gpus", gpus, "--recurrences", "40", "--json"});
     EXPECT_EQ(outcome.code, exit_ok) << outcome.err;
     return JsonValue::parse(outcome.out).value();

@@ -1,9 +1,9 @@
 #include "cli/simulate_paper_command.hpp"
 
-#include "cli/program.hpp"
 #include "cli/simulate_command.hpp"
 #include "records/json_value.hpp"
 #include "report/markup.hpp"
+#include "tests/support/program_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -11,36 +11,24 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace zeus::cli {
 namespace {
 
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Outcome run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"simulate", "paper"});
-  std::ostringstream out;
-  std::ostringstream err;
-  VirtualClock clock;
-  const Environment environment;
-  Context context{out, err, clock, environment};
-  Commands parts;
-  parts.push_back(std::make_unique<SimulatePaperCommand>());
-  Commands commands;
-  commands.push_back(std::make_unique<SimulateCommand>(std::move(parts)));
-  const int code = run_program("1.2.3", commands, arguments, context);
-  return {code, out.str(), err.str()};
-}
+using test::ProgramRun;
 
 class SimulatePaperCommandTest : public ::testing::Test {
  protected:
+  static ProgramRun run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"simulate", "paper"});
+    Commands parts;
+    parts.push_back(std::make_unique<SimulatePaperCommand>());
+    Commands commands;
+    commands.push_back(std::make_unique<SimulateCommand>(std::move(parts)));
+    return test::run_program(commands, arguments);
+  }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   std::string write(const std::string& name, const std::string& content) {
     std::ofstream{path(name)} << content;
@@ -56,7 +44,7 @@ class SimulatePaperCommandTest : public ::testing::Test {
 };
 
 TEST_F(SimulatePaperCommandTest, WritesOneSelfContainedPageFromTheBuiltInModels) {
-  const Outcome outcome = run({"--report", path("paper.html"), "--seeds", "1"});
+  const ProgramRun outcome = run({"--report", path("paper.html"), "--seeds", "1"});
   EXPECT_EQ(outcome.code, exit_ok) << outcome.err;
   EXPECT_NE(outcome.err.find("zeus: what could be saved"), std::string::npos);
   const std::string page = read("paper.html");
@@ -73,7 +61,8 @@ TEST_F(SimulatePaperCommandTest, WritesOneSelfContainedPageFromTheBuiltInModels)
 }
 
 TEST_F(SimulatePaperCommandTest, WritesTheFiguresOfThePageAsJsonAndIsSilentWhenQuiet) {
-  const Outcome outcome = run({"--html", path("paper.html"), "--json", path("paper.json"), "--seeds", "1", "--quiet"});
+  const ProgramRun outcome =
+      run({"--html", path("paper.html"), "--json", path("paper.json"), "--seeds", "1", "--quiet"});
   ASSERT_EQ(outcome.code, exit_ok) << outcome.err;
   EXPECT_EQ(outcome.err + outcome.out, "");
   const auto json = records::JsonValue::parse(read("paper.json"));
@@ -103,7 +92,7 @@ TEST_F(SimulatePaperCommandTest, WritesTheFiguresOfThePageAsJsonAndIsSilentWhenQ
 }
 
 TEST_F(SimulatePaperCommandTest, AsksWhereToWriteTo) {
-  const Outcome outcome = run({"--seeds", "1"});
+  const ProgramRun outcome = run({"--seeds", "1"});
   EXPECT_EQ(outcome.code, exit_bad_usage);
   EXPECT_EQ(outcome.err, "zeus: nothing is named to write to; give --html FILE, --json FILE or both\n");
 }
@@ -120,14 +109,14 @@ TEST_F(SimulatePaperCommandTest, NamesTheFileAndTheLineOfABadTrace) {
   const std::string power =
       write("power.csv",
             "dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power\na,b,8,c,250,nan,100\n");
-  const Outcome outcome = run({"--report", path("p"), "--train-trace", train, "--power-trace", power});
+  const ProgramRun outcome = run({"--report", path("p"), "--train-trace", train, "--power-trace", power});
   EXPECT_EQ(outcome.code, exit_failure);
   EXPECT_NE(outcome.err.find(power + ":2"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(path("p")));
 }
 
 TEST_F(SimulatePaperCommandTest, FailsIfTheReportCannotBeWritten) {
-  const Outcome outcome = run({"--report", write("file", "") + "/paper.html", "--seeds", "1", "--quiet"});
+  const ProgramRun outcome = run({"--report", write("file", "") + "/paper.html", "--seeds", "1", "--quiet"});
   EXPECT_EQ(outcome.code, exit_failure);
   EXPECT_NE(outcome.err.find("zeus: "), std::string::npos);
 }

@@ -16,7 +16,7 @@ std::string padded(const std::string& text, int width, Side side) {
   return side == Side::left ? fmt::format("{:<{}}", fitting, width) : fmt::format("{:>{}}", fitting, width);
 }
 
-int width_of(const std::vector<Column>& columns) {
+int table_width(const std::vector<Column>& columns) {
   return std::accumulate(columns.begin(), columns.end(), -2,
                          [](int sum, const Column& column) { return sum + column.width + 2; });
 }
@@ -47,7 +47,7 @@ void fit(std::vector<Column>& columns, const std::optional<Screen>& screen) {
     }
     return;
   }
-  while (width_of(columns) > screen->columns) {
+  while (table_width(columns) > screen->columns) {
     const auto least = std::ranges::max_element(columns, {}, &Column::missed);
     if (least->missed == 0) {
       return;
@@ -55,7 +55,7 @@ void fit(std::vector<Column>& columns, const std::optional<Screen>& screen) {
     columns.erase(least);
   }
   if (columns.back().side == Side::left && !columns.back().drawn) {
-    columns.back().width += screen->columns - width_of(columns);
+    columns.back().width += screen->columns - table_width(columns);
   }
 }
 

@@ -22,6 +22,9 @@ struct Screen {
 // More rows than any table has.
 inline constexpr int all_rows = 100'000;
 
+// Of energies in a table that is drawn again: more than elsewhere, so that the energy is seen to move.
+inline constexpr int live_energy_digits = 4;
+
 enum class Side { left, right };
 
 // One column of a table: its content, and how soon it is left out (0: never).

@@ -33,7 +33,7 @@ namespace {
 
 constexpr const char* library_path = "LD_LIBRARY_PATH";
 constexpr const char* driver_library = "libnvidia-ml.so.1";
-constexpr Seconds longest_wait{3600.0};
+constexpr Seconds idle_pause{3600.0};
 constexpr std::size_t largest_input = std::size_t{64} << 20;
 // How soon a process group made by the command is noticed.
 constexpr Seconds look_at_groups{0.25};
@@ -129,9 +129,9 @@ double speed_of(const drivers::Session& session) {
 }
 
 // Waits for the command, records the true energy, and holds the command to the speed of its GPUs.
-class Supervisor {
+class CommandSupervisor {
  public:
-  Supervisor(const drivers::Session& session, ChildProcess& child, bool follows, drivers::TruthRecorder* truth)
+  CommandSupervisor(const drivers::Session& session, ChildProcess& child, bool follows, drivers::TruthRecorder* truth)
       : session_{&session}, child_{&child}, truth_{truth} {
     if (follows) {
       follower_.emplace(session.now());
@@ -152,7 +152,7 @@ class Supervisor {
 
  private:
   Seconds next_pause() {
-    Seconds pause = longest_wait;
+    Seconds pause = idle_pause;
     if (truth_ != nullptr) {
       truth_->record();
       pause = drivers::TruthRecorder::interval;
@@ -279,7 +279,7 @@ int VirtualCommand::run(Context& context) {
                         .environment = environment_for(context.environment, session),
                         .own_group = follows,
                         .before_command = begin_load}};
-    code = Supervisor{session, child, follows, truth ? &*truth : nullptr}.wait();
+    code = CommandSupervisor{session, child, follows, truth ? &*truth : nullptr}.wait();
   }
   if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
     context.err << "zeus: " << *reason << '\n';

@@ -27,7 +27,7 @@ std::string why_none(const ReportedReading<Value>& reading) {
 }
 
 // The GPU's own power, as near to this moment as possible; else that of the device it is a part of.
-const protocol::ReportedPower* power_of(const protocol::GpuReadings& gpu) {
+const protocol::ReportedPower* nearest_power(const protocol::GpuReadings& gpu) {
   const protocol::ReportedPower* best = nullptr;
   const auto rank = [](const protocol::ReportedPower& one) {
     return (one.power.value ? 0 : 100) + (one.scope == PowerScope::gpu ? 0 : 10) + static_cast<int>(one.kind);
@@ -66,7 +66,7 @@ DeviceReading reading_of(const protocol::GpuReadings& gpu, const protocol::Disco
   if (const protocol::ListedGpu* const listed = listed_gpu(discovery, gpu.id)) {
     device.name = fit_to_show(listed->name.value_or(""));
   }
-  if (const protocol::ReportedPower* const power = power_of(gpu)) {
+  if (const protocol::ReportedPower* const power = nearest_power(gpu)) {
     device.power = power->power.value;
     device.power_reason = device.power ? "" : why_none(power->power);
   } else {

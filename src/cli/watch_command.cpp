@@ -70,7 +70,7 @@ std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& node
   return plans;
 }
 
-WatchMoment moment_of(const std::vector<std::unique_ptr<NodeWatch>>& watches, const Clock& clock, Instant start) {
+WatchMoment watch_moment(const std::vector<std::unique_ptr<NodeWatch>>& watches, const Clock& clock, Instant start) {
   WatchMoment moment;
   moment.time = static_cast<double>(clock.wall().microseconds_since_epoch) * 1e-6;
   moment.monotonic = clock.now() - Instant{};
@@ -131,7 +131,7 @@ int WatchCommand::run(Context& context) {
         woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
       }
       go_on = woken == Woken::by_time && next < end;
-      moment = moment_of(watches, context.clock, start);
+      moment = watch_moment(watches, context.clock, start);
       if (json_) {
         context.out << watch_json(moment) << '\n' << std::flush;
       } else if (viewer) {

@@ -11,9 +11,6 @@ namespace zeus::cli {
 
 namespace {
 
-// More digits than elsewhere, so that the energy is seen to move.
-constexpr int energy_digits = 4;
-
 struct Row {
   std::string node;
   std::string device;
@@ -24,7 +21,7 @@ struct Row {
   std::string holder;
 };
 
-std::string watts(const std::optional<Watts>& power, const char* none = "-") {
+std::string power_text(const std::optional<Watts>& power, const char* none = "-") {
   return power ? fmt::format("{:.1f} W", power->value()) : none;
 }
 
@@ -48,16 +45,16 @@ std::string sum_name(DeviceKind kind) {
   return "memory";
 }
 
-std::string joined(const std::vector<std::string>& all) {
+std::string with_commas(const std::vector<std::string>& all) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-Row row_of(const WatchedNode& node, const WatchedDevice& device) {
+Row device_row(const WatchedNode& node, const WatchedDevice& device) {
   Row row;
   row.node = node.name;
   row.device = device_name(device);
   row.name = device.name;
-  row.power = watts(device.power);
+  row.power = power_text(device.power);
   row.limit = device.kind == DeviceKind::gpu ? whole_watts(device.limit) : "";
   if (device.energy) {
     row.energy = device.energy->joules;
@@ -72,11 +69,11 @@ Row row_of(const WatchedNode& node, const WatchedDevice& device) {
   return row;
 }
 
-std::vector<Row> rows_of(const WatchMoment& moment) {
+std::vector<Row> device_rows(const WatchMoment& moment) {
   std::vector<Row> rows;
   for (const WatchedNode& node : moment.nodes) {
     for (const WatchedDevice& device : node.devices) {
-      rows.push_back(row_of(node, device));
+      rows.push_back(device_row(node, device));
     }
     if (node.devices.empty()) {
       Row row;
@@ -94,7 +91,7 @@ std::string part_in(const WatchMoment& moment, const WatchSum& sum) {
   std::string text =
       missing == 0 ? "" : fmt::format("of {} of {} nodes", moment.nodes.size() - missing, moment.nodes.size());
   if (!sum.unknown.empty()) {
-    text += fmt::format("{}without {}", text.empty() ? "" : ", ", joined(sum.unknown));
+    text += fmt::format("{}without {}", text.empty() ? "" : ", ", with_commas(sum.unknown));
   }
   return text;
 }
@@ -105,7 +102,7 @@ std::vector<Row> sum_rows(const WatchMoment& moment) {
     Row row;
     row.node = "all";
     row.device = sum_name(sum.kind);
-    row.power = watts(sum.power);
+    row.power = power_text(sum.power);
     row.energy = sum.energy;
     row.holder = part_in(moment, sum);
     rows.push_back(std::move(row));
@@ -133,9 +130,9 @@ std::vector<Column> columns_of(const WatchMoment& moment, const Screen& screen) 
                               {"", 24, Side::left, 6},          {"power", 9, Side::right},
                               {"limit", 6, Side::right, 3},     {"energy", 10, Side::right, 1},
                               {"held by", 12, Side::left, 2}};
-  const std::vector<Row> rows = rows_of(moment);
+  const std::vector<Row> rows = device_rows(moment);
   const std::vector<Row> sums = sum_rows(moment);
-  EnergyColumn energies{energy_digits};
+  EnergyColumn energies{live_energy_digits};
   for (const auto* const all : {&rows, &sums}) {
     for (const Row& row : *all) {
       energies.fit(row.energy);
@@ -168,7 +165,7 @@ std::vector<Column> columns_of(const WatchMoment& moment, const Screen& screen) 
   return columns;
 }
 
-std::string title_of(const WatchMoment& moment, const Screen& screen) {
+std::string watch_title(const WatchMoment& moment, const Screen& screen) {
   const auto seconds = static_cast<long>(moment.elapsed.value());
   const std::size_t missing = missing_nodes(moment).size();
   std::string title = fmt::format("zeus watch   {}:{:02}:{:02}   {} of {} nodes", seconds / 3600, seconds / 60 % 60,
@@ -201,7 +198,7 @@ std::size_t rows_for_devices(const WatchMoment& moment, const Screen& screen) {
 }  // namespace
 
 std::size_t watch_rows(const WatchMoment& moment) {
-  return rows_of(moment).size();
+  return device_rows(moment).size();
 }
 
 std::size_t watch_rows_shown(const WatchMoment& moment, const Screen& screen) {
@@ -210,7 +207,7 @@ std::size_t watch_rows_shown(const WatchMoment& moment, const Screen& screen) {
 
 std::string watch_table(const WatchMoment& moment, const Screen& screen) {
   Lines lines{.all = {}, .bold = screen.colour, .columns_of_screen = screen.columns};
-  lines.add_title(title_of(moment, screen));
+  lines.add_title(watch_title(moment, screen));
   lines.all.emplace_back();
   std::vector<Column> columns = columns_of(moment, screen);
   fit(columns, screen);
@@ -231,7 +228,7 @@ std::string watch_lines(const WatchMoment& moment) {
     text += '\n';
   };
   const auto amounts = [](const std::optional<Watts>& power, const std::optional<Joules>& energy) {
-    return fmt::format("{:>9}  {:>10}", watts(power), energy ? to_text(*energy) : "-");
+    return fmt::format("{:>9}  {:>10}", power_text(power), energy ? to_text(*energy) : "-");
   };
   for (const WatchedNode& node : moment.nodes) {
     if (node.missing) {
@@ -255,8 +252,8 @@ std::string watch_lines(const WatchMoment& moment) {
   for (const WatchSum& sum : sums_of(moment)) {
     const std::vector<std::string> missing = missing_nodes(moment);
     add("all", sum_name(sum.kind),
-        amounts(sum.power, sum.energy) + (missing.empty() ? "" : "  missing: " + joined(missing)) +
-            (sum.unknown.empty() ? "" : "  without: " + joined(sum.unknown)));
+        amounts(sum.power, sum.energy) + (missing.empty() ? "" : "  missing: " + with_commas(missing)) +
+            (sum.unknown.empty() ? "" : "  without: " + with_commas(sum.unknown)));
   }
   return text;
 }

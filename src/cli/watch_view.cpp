@@ -1,10 +1,9 @@
 #include "cli/watch_view.hpp"
 
+#include "cli/json_number.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace zeus::cli {
 
@@ -20,11 +19,6 @@ std::string_view word_of(DeviceKind kind) {
       break;
   }
   return "memory";
-}
-
-template <typename Quantity>
-std::optional<double> number(const std::optional<Quantity>& quantity) {
-  return quantity ? std::optional{std::round(quantity->value() * 1e6) / 1e6} : std::nullopt;
 }
 
 Seconds since_boot(Instant instant) {
@@ -44,11 +38,11 @@ void put_device(records::JsonWriter& json, const WatchedDevice& device) {
   json.put("id", device.id);
   json.put("uuid", device.uuid.empty() ? std::nullopt : std::optional{device.uuid}, "it is not reported");
   json.put("name", device.name.empty() ? std::nullopt : std::optional{device.name}, "it is not reported");
-  json.put("power_w", number(device.power), device.power_reason);
-  json.put("limit_w", number(device.limit), device.limit_reason);
-  json.put("energy_j", number(joules), device.energy_reason);
-  json.put("energy_from_s", number(from), device.energy_reason);
-  json.put("energy_to_s", number(to), device.energy_reason);
+  json.put("power_w", json_number(device.power), device.power_reason);
+  json.put("limit_w", json_number(device.limit), device.limit_reason);
+  json.put("energy_j", json_number(joules), device.energy_reason);
+  json.put("energy_from_s", json_number(from), device.energy_reason);
+  json.put("energy_to_s", json_number(to), device.energy_reason);
   json.put("began_anew", device.energy ? std::optional{device.energy->began_anew} : std::nullopt, device.energy_reason);
   json.put("holder", device.holder, device.holder_reason);
 }
@@ -60,10 +54,10 @@ void put_node(records::JsonWriter& json, const WatchedNode& node) {
   if (node.missing) {
     json.because("missing", *node.missing);
   }
-  json.put("missing_for_s", number(node.missing_for), "it is not missing");
+  json.put("missing_for_s", json_number(node.missing_for), "it is not missing");
   json.put("daemon", node.daemon, not_yet);
-  json.put("clock_offset_s", number(node.clock_offset), node.daemon ? "its clock is not reported" : not_yet);
-  json.put("clock_doubt_s", number(node.clock_doubt), node.daemon ? "its clock is not reported" : not_yet);
+  json.put("clock_offset_s", json_number(node.clock_offset), node.daemon ? "its clock is not reported" : not_yet);
+  json.put("clock_doubt_s", json_number(node.clock_doubt), node.daemon ? "its clock is not reported" : not_yet);
   json.put("restarts", node.restarts, node.daemon ? "this daemon does not report its restarts" : not_yet);
   json.put_list("devices", node.devices,
                 [&](const WatchedDevice& device) { json.object([&] { put_device(json, device); }); });
@@ -131,8 +125,8 @@ std::string watch_json(const WatchMoment& moment) {
     json.put_list("sums", sums_of(moment), [&](const WatchSum& sum) {
       json.object([&] {
         json.put("kind", word_of(sum.kind));
-        json.put("power_w", number(sum.power), "no node that is there reports it");
-        json.put("energy_j", number(sum.energy), "no node has reported it yet");
+        json.put("power_w", json_number(sum.power), "no node that is there reports it");
+        json.put("energy_j", json_number(sum.energy), "no node has reported it yet");
         json.put("unknown", sum.unknown);
       });
     });

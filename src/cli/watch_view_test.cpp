@@ -32,7 +32,7 @@ WatchedNode node(std::string name) {
   return node;
 }
 
-WatchMoment some_moment() {
+WatchMoment some_watch_moment() {
   WatchMoment moment;
   moment.time = 1795231401.845;
   moment.monotonic = Seconds{112.25};
@@ -73,33 +73,35 @@ WatchMoment some_moment() {
 }
 
 TEST(WatchView, IsWhatProgramsRead) {
-  test::expect_golden("cli/watch.json", watch_json(some_moment()) + '\n');
+  test::expect_golden("cli/watch.json", watch_json(some_watch_moment()) + '\n');
 }
 
 TEST(WatchView, IsATableOnATerminal) {
-  test::expect_golden("cli/watch_narrow.txt",
-                      watch_table(some_moment(), Screen{.columns = 80, .rows = 23, .colour = false, .keys = true}));
-  test::expect_golden("cli/watch_wide.txt",
-                      watch_table(some_moment(), Screen{.columns = 132, .rows = 23, .colour = true, .keys = true}));
+  test::expect_golden(
+      "cli/watch_narrow.txt",
+      watch_table(some_watch_moment(), Screen{.columns = 80, .rows = 23, .colour = false, .keys = true}));
+  test::expect_golden(
+      "cli/watch_wide.txt",
+      watch_table(some_watch_moment(), Screen{.columns = 132, .rows = 23, .colour = true, .keys = true}));
 }
 
 TEST(WatchView, IsLinesInAPipe) {
-  test::expect_golden("cli/watch_lines.txt", watch_lines(some_moment()));
+  test::expect_golden("cli/watch_lines.txt", watch_lines(some_watch_moment()));
 }
 
 TEST(WatchView, SumsEveryKnownJouleAndThePowerOfPresentNodes) {
-  const auto sums = sums_of(some_moment());
+  const auto sums = sums_of(some_watch_moment());
   ASSERT_EQ(sums.size(), 2U);
   EXPECT_EQ(sums[0].kind, DeviceKind::gpu);
   EXPECT_EQ(sums[0].power, Watts{310.75});
   EXPECT_EQ(sums[0].energy, Joules{5330});
   EXPECT_EQ(sums[0].unknown, std::vector<std::string>{"/run/zeusd/zeusd.sock GPU 0"});
   EXPECT_EQ(sums[1].power, Watts{80});
-  EXPECT_EQ(missing_nodes(some_moment()), (std::vector<std::string>{"node2.example.org:4938", "node4:4938"}));
+  EXPECT_EQ(missing_nodes(some_watch_moment()), (std::vector<std::string>{"node2.example.org:4938", "node4:4938"}));
 }
 
 TEST(WatchView, IsNeverLargerThanItsTerminal) {
-  WatchMoment moment = some_moment();
+  WatchMoment moment = some_watch_moment();
   for (std::uint32_t id = 2; id < 60; ++id) {
     moment.nodes[0].devices.push_back(gpu(id, Watts{100}, Joules{100}));
   }

@@ -17,7 +17,7 @@ namespace zeus::cli {
 namespace {
 
 constexpr std::string_view clear_line = "\r\033[K";
-constexpr Seconds patience{2};
+constexpr Seconds silence_at_first{2};
 constexpr Seconds between_drawings{1};
 // Updates that come faster than a person can read are drawn this often.
 constexpr Seconds readable{0.1};
@@ -77,7 +77,7 @@ void WorkingLine::print(std::string_view line) {
 
 void WorkingLine::keep() {
   std::unique_lock lock{mutex_};
-  Instant next = began_ + patience;
+  Instant next = began_ + silence_at_first;
   while (!over_) {
     const Instant now = clock_.now();
     if (now >= next) {

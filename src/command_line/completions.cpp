@@ -24,7 +24,7 @@ bool runs_a_command(const CommandSyntax& command) {
   return command.after_dashes != nullptr || (!command.arguments.empty() && command.arguments.back().of_a_command);
 }
 
-std::vector<std::string> names_of(const OptionSyntax& option) {
+std::vector<std::string> spellings_of(const OptionSyntax& option) {
   return option.also.empty() ? std::vector{option.name} : std::vector{option.name, option.also};
 }
 
@@ -48,7 +48,7 @@ std::string shell_quoted(std::string_view text) {
 std::string flags_of(const CommandSyntax& command) {
   std::string flags = "--help";
   for (const OptionSyntax& option : command.options) {
-    for (const std::string& name : names_of(option)) {
+    for (const std::string& name : spellings_of(option)) {
       flags += ' ' + name;
     }
   }
@@ -115,7 +115,7 @@ std::string bash_completions(const CommandSyntax& program) {
     }
     words += fmt::format("    '{}') flags='{}' words='{}' ;;\n", command.path, flags_of(command), free_words(command));
     for (const OptionSyntax& option : command.options) {
-      for (const std::string& name : names_of(option)) {
+      for (const std::string& name : spellings_of(option)) {
         if (!option.words.empty()) {
           values += fmt::format("    '{} {}') mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\"); return ;;\n",
                                 command.path, name, fmt::join(option.words, " "));
@@ -174,7 +174,7 @@ std::string zsh_arguments(const CommandSyntax& command) {
     }
     // An option with two names is completed under one of them.
     const std::string other = option.also.empty() ? "" : fmt::format("({} {})", option.name, option.also);
-    for (const std::string& name : names_of(option)) {
+    for (const std::string& name : spellings_of(option)) {
       const std::string spec = fmt::format("{}{}{}", option.takes == Takes::values ? "*" : other, name, rest);
       text += fmt::format("    {} \\\n", shell_quoted(spec));
     }

@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 constexpr uid_t root = 0;
 constexpr uid_t alice = 65'532;
 constexpr uid_t mallory = 65'533;
-constexpr const char* uuid = "GPU-0";
+constexpr const char* leased_gpu = "GPU-0";
 
 struct NoGuardian final : Guardian {
   void watch() override {}
@@ -94,7 +94,7 @@ class ThreeUsers : public ::testing::Test {
 
   [[nodiscard]] Ledger ledger() const { return Ledger{FileTree{state_}, machine_}; }
   [[nodiscard]] static LeaseRecord forged_record() {
-    LeaseRecord record{{77, Instant{1}, {1, 5, "python3"}, {}}, uuid, "GPU 0", "this-boot"};
+    LeaseRecord record{{77, Instant{1}, {1, 5, "python3"}, {}}, leased_gpu, "GPU 0", "this-boot"};
     record.found.power_limit = 100_W;
     record.found.persistence_mode = true;
     return record;
@@ -125,7 +125,7 @@ class ThreeUsers : public ::testing::Test {
     std::string refusal;
     try {
       LeaseBook book{ledger(), gpus, std::make_shared<NoGuardian>(), clock};
-      Lease lease = book.acquire(uuid);
+      Lease lease = book.acquire(leased_gpu);
       static_cast<void>(lease.set_power_limit(150_W));
       lease.release();
     } catch (const Error& error) {
@@ -257,14 +257,15 @@ TEST_F(ThreeUsers, OneUsersRecordCannotBeChangedByAnother) {
                  ::truncate(record_file().c_str(), 0);
                  try {
                    ledger().write(forged_record());
-                   ledger().remove(uuid);
+                   ledger().remove(leased_gpu);
                  } catch (const Error&) {
                    return std::string{};
                  }
                  return std::string{"replaced it"};
                }),
             "");
-  EXPECT_EQ(as(alice, [&] { return ledger().read(uuid) == forged_record() ? std::string{} : "it has changed"; }), "");
+  EXPECT_EQ(as(alice, [&] { return ledger().read(leased_gpu) == forged_record() ? std::string{} : "it has changed"; }),
+            "");
   EXPECT_EQ(as(root, [&] { return works_as_ever(); }), "") << "it is hers, and no business of root's";
 }
 

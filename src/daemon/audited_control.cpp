@@ -6,8 +6,6 @@
 
 namespace zeus::daemon {
 
-using device::Outcome;
-
 namespace {
 
 std::string text_of(const Reading<Watts>& watts) {
@@ -37,11 +35,11 @@ AuditedControl::AuditedControl(std::shared_ptr<device::Gpu> gpu, std::shared_ptr
 }
 
 template <typename Before, typename After, typename Call>
-Outcome AuditedControl::audited(const std::string& what, const std::string& asked, Before before, After after,
-                                Call call) {
+device::Outcome AuditedControl::audited(const std::string& what, const std::string& asked, Before before, After after,
+                                        Call call) {
   if (!log_) {
     ++calls_;
-    Outcome outcome = call();
+    device::Outcome outcome = call();
     failed_by_ = outcome ? std::nullopt : std::optional{outcome.failure().reason};
     return outcome;
   }
@@ -51,7 +49,7 @@ Outcome AuditedControl::audited(const std::string& what, const std::string& aske
   }
   const std::string found = before();
   ++calls_;
-  Outcome outcome = call();
+  device::Outcome outcome = call();
   failed_by_ = outcome ? std::nullopt : std::optional{outcome.failure().reason};
   log_->write({.gpu = gpu_->identity().uuid,
                .why = cause_.why,
@@ -93,25 +91,25 @@ void AuditedControl::note(const control::Claim& put_back) {
   }
 }
 
-Outcome AuditedControl::set_power_limit(Watts limit) {
+device::Outcome AuditedControl::set_power_limit(Watts limit) {
   return audited(
       "power_limit", text_of(Reading{limit}), [&] { return text_of(gpu_->power_limits().current); },
       [&] { return text_of(gpu_->power_limits().enforced); }, [&] { return control_->set_power_limit(limit); });
 }
 
-Outcome AuditedControl::lock_clocks(ClockDomain domain, ClockRange range) {
+device::Outcome AuditedControl::lock_clocks(ClockDomain domain, ClockRange range) {
   const auto locked = [&] { return text_of(gpu_->locked_clocks(domain)); };
   return audited(fmt::format("{}_clocks", to_string(domain)), text_of(range), locked, locked,
                  [&] { return control_->lock_clocks(domain, range); });
 }
 
-Outcome AuditedControl::reset_clocks(ClockDomain domain) {
+device::Outcome AuditedControl::reset_clocks(ClockDomain domain) {
   const auto locked = [&] { return text_of(gpu_->locked_clocks(domain)); };
   return audited(fmt::format("{}_clocks", to_string(domain)), "unlocked", locked, locked,
                  [&] { return control_->reset_clocks(domain); });
 }
 
-Outcome AuditedControl::reset_all_clocks() {
+device::Outcome AuditedControl::reset_all_clocks() {
   if (!control_->resets_all_clocks_at_once()) {
     return GpuControl::reset_all_clocks();
   }
@@ -119,7 +117,7 @@ Outcome AuditedControl::reset_all_clocks() {
   return audited("clocks", "unlocked", locked, locked, [&] { return control_->reset_all_clocks(); });
 }
 
-Outcome AuditedControl::set_persistence_mode(bool enabled) {
+device::Outcome AuditedControl::set_persistence_mode(bool enabled) {
   const auto mode = [&] { return text_of(gpu_->persistence_mode()); };
   return audited("persistence_mode", enabled ? "on" : "off", mode, mode,
                  [&] { return control_->set_persistence_mode(enabled); });

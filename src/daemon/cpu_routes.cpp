@@ -2,6 +2,7 @@
 
 #include "daemon/api.hpp"
 #include "protocol/device_bodies.hpp"
+#include "protocol/wire_values.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ using protocol::Ids;
 namespace {
 
 // Why the energy of a package is not reported; empty if it is.
-std::optional<Refused> refusal_of(const protocol::ReportedReading<Joules>& energy) {
+std::optional<Refused> energy_refusal(const protocol::ReportedReading<Joules>& energy) {
   if (energy.value) {
     return std::nullopt;
   }
@@ -40,7 +41,7 @@ void Api::get_cpu_energy(const SharedCall& call) {
     for (const protocol::CpuReadings& one : all) {
       protocol::CpuEnergy& energy = told.of[one.id];
       if (cpu) {
-        if (const std::optional<Refused> refused = refusal_of(one.package.energy)) {
+        if (const std::optional<Refused> refused = energy_refusal(one.package.energy)) {
           refusals[static_cast<int>(one.id)] = *refused;
         } else {
           energy.package = protocol::WholeMicrojoules{*one.package.energy.value};
@@ -74,8 +75,8 @@ void Api::get_cpu_power(const SharedCall& call) {
     if (!progress->refusals.empty()) {
       call->refuse(progress->refusals);
     } else {
-      call->answer(records::json_line(protocol::CpuPowerAnswer{
-          static_cast<std::uint64_t>(node_.loop.clock().wall().microseconds_since_epoch / 1000), progress->power}));
+      call->answer(records::json_line(
+          protocol::CpuPowerAnswer{protocol::milliseconds_of(node_.loop.clock().wall()), progress->power}));
     }
   };
   if (cpus.empty()) {

@@ -16,7 +16,7 @@ constexpr Seconds between_openings{1};
 constexpr std::array kinds{PowerKind::instant, PowerKind::average, PowerKind::plain};
 constexpr std::array scopes{PowerScope::gpu, PowerScope::module, PowerScope::memory};
 
-protocol::ReportedPower power_of(const device::Gpu& gpu, PowerKind kind, PowerScope scope, Instant tried) {
+protocol::ReportedPower read_power(const device::Gpu& gpu, PowerKind kind, PowerScope scope, Instant tried) {
   return {kind, scope, {gpu.power(kind, scope), Moment{.at = tried, .latency = {}}}};
 }
 
@@ -103,7 +103,7 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
         for (const PowerKind kind : kinds) {
           const bool wanted = (parts & Parts::power) != 0 || (scope == PowerScope::gpu && readings.power.empty());
           if (wanted && has_power(*gpu, kind, scope)) {
-            readings.power.push_back(power_of(*gpu, kind, scope, tried));
+            readings.power.push_back(read_power(*gpu, kind, scope, tried));
             lost = lost || readings.power.back().power.reason == Reason::lost;
           }
         }

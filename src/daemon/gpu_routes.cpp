@@ -2,6 +2,7 @@
 
 #include "daemon/api.hpp"
 #include "protocol/device_bodies.hpp"
+#include "protocol/wire_values.hpp"
 #include "records/json_writer.hpp"
 
 #include <zeus/units.hpp>
@@ -22,10 +23,6 @@ Watts watts_of(std::uint32_t milliwatts) {
 
 ClockRange range_of(std::uint32_t least, std::uint32_t most) {
   return {Megahertz{static_cast<double>(least)}, Megahertz{static_cast<double>(most)}};
-}
-
-std::uint64_t milliseconds(WallTime time) {
-  return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
 }
 
 // One value of each GPU, by its number; or an answer with the reasons, if one could not report it.
@@ -52,7 +49,7 @@ std::optional<protocol::ByNumber<Value>> picked(const SharedCall& call, const st
   return told;
 }
 
-const protocol::ReportedReading<Watts>& power_of(const protocol::GpuReadings& readings) {
+const protocol::ReportedReading<Watts>& first_power_of(const protocol::GpuReadings& readings) {
   static const protocol::ReportedReading<Watts> none{zeus::Reading<Watts>{Reason::unsupported}, {}};
   return readings.power.empty() ? none : readings.power.front().power;
 }
@@ -149,10 +146,11 @@ void Api::get_power(const SharedCall& call) {
   read(call, gpus, GpuReader::power_now, [this, call](const auto& all) {
     const auto power =
         picked<protocol::WholeMilliwatts>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-          take(power_of(one), [](protocol::WholeMilliwatts& told, Watts value) { told = value; });
+          take(first_power_of(one), [](protocol::WholeMilliwatts& told, Watts value) { told = value; });
         });
     if (power) {
-      call->answer(records::json_line(protocol::GpuPowerAnswer{milliseconds(node_.loop.clock().wall()), *power}));
+      call->answer(
+          records::json_line(protocol::GpuPowerAnswer{protocol::milliseconds_of(node_.loop.clock().wall()), *power}));
     }
   });
 }

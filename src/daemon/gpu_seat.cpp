@@ -242,4 +242,8 @@ void GpuSeat::ask_whether_overruled(Number lease, Wanted wanted, std::function<v
                     .settled = {}});
 }
 
+std::string gpu_name(const GpuSeat& seat) {
+  return fmt::format("GPU {}", seat.name().number);
+}
+
 }  // namespace zeus::daemon

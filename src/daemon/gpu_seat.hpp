@@ -98,4 +98,7 @@ class GpuSeat {
   DeviceThread thread_;
 };
 
+// "GPU 3", for messages.
+std::string gpu_name(const GpuSeat& seat);
+
 }  // namespace zeus::daemon

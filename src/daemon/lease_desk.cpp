@@ -20,10 +20,6 @@ namespace {
 constexpr Seconds look_again{0.5};  // at a GPU that another program has leased
 constexpr std::size_t most_leases = 4096;
 
-std::string name_of(const GpuSeat& seat) {
-  return fmt::format("GPU {}", seat.name().number);
-}
-
 }  // namespace
 
 LeaseDesk::LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, Ways ways)
@@ -196,60 +192,61 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
       return;
     }
     GpuSeat& seat = seat_of(gpu);
-    seat.take(number, taking.term, taking.client, is_wanted,
-              [this, number, gpu, progress, &seat](GpuSeat::End end, const GpuSeat::Taken& taken) {
-                const auto found = entries_.find(number);
-                if (found == entries_.end()) {
-                  return;
-                }
-                if (end != GpuSeat::End::done && end != GpuSeat::End::late) {
-                  found->second.on.erase(gpu);
-                }
-                if (found->second.phase != Phase::taking) {
-                  if (found->second.phase == Phase::ending && found->second.on.empty()) {
-                    over(number);
-                  }
-                  return;
-                }
-                if (end == GpuSeat::End::done && !taken.error) {
-                  found->second.view.described = taken.client;
-                  if (taken.found) {
-                    found->second.view.found[gpu] = *taken.found;
-                  }
-                  if (--progress->left > 0) {
-                    return;
-                  }
-                  found->second.phase = Phase::held;
-                  const Instant then = loop_.clock().now();
-                  found->second.view.ends = then + found->second.view.term;
-                  loop_.wake_by(found->second.view.ends);
-                  if (found->second.view.longest) {
-                    loop_.wake_by(*found->second.view.longest);
-                  }
-                  const auto others = std::exchange(found->second.when_taken, {});
-                  progress->done(number, std::nullopt, false);
-                  for (const auto& tell : others) {
-                    tell(entries_.contains(number) ? std::nullopt : refusal_of(GpuSeat::End::abandoned, name_of(seat)));
-                  }
-                  return;
-                }
-                const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
-                const std::optional<Refused> refusal = refusal_of(end, name_of(seat), taken.error);
-                const auto tell_all = [progress, number, refusal, conflict,
-                                       others = std::exchange(found->second.when_taken, {})] {
-                  progress->done(number, refusal, conflict);
-                  for (const auto& tell : others) {
-                    tell(refusal);
-                  }
-                };
-                // The lease ends when the call under way does; the client need not wait for that.
-                const bool is_late = end == GpuSeat::End::late;
-                this->end(number, "it could not be taken whole",
-                          is_late ? std::function<void()>{} : std::function<void()>{tell_all});
-                if (is_late) {
-                  tell_all();
-                }
-              });
+    seat.take(
+        number, taking.term, taking.client, is_wanted,
+        [this, number, gpu, progress, &seat](GpuSeat::End end, const GpuSeat::Taken& taken) {
+          const auto found = entries_.find(number);
+          if (found == entries_.end()) {
+            return;
+          }
+          if (end != GpuSeat::End::done && end != GpuSeat::End::late) {
+            found->second.on.erase(gpu);
+          }
+          if (found->second.phase != Phase::taking) {
+            if (found->second.phase == Phase::ending && found->second.on.empty()) {
+              over(number);
+            }
+            return;
+          }
+          if (end == GpuSeat::End::done && !taken.error) {
+            found->second.view.described = taken.client;
+            if (taken.found) {
+              found->second.view.found[gpu] = *taken.found;
+            }
+            if (--progress->left > 0) {
+              return;
+            }
+            found->second.phase = Phase::held;
+            const Instant then = loop_.clock().now();
+            found->second.view.ends = then + found->second.view.term;
+            loop_.wake_by(found->second.view.ends);
+            if (found->second.view.longest) {
+              loop_.wake_by(*found->second.view.longest);
+            }
+            const auto others = std::exchange(found->second.when_taken, {});
+            progress->done(number, std::nullopt, false);
+            for (const auto& tell : others) {
+              tell(entries_.contains(number) ? std::nullopt : refusal_of(GpuSeat::End::abandoned, gpu_name(seat)));
+            }
+            return;
+          }
+          const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
+          const std::optional<Refused> refusal = refusal_of(end, gpu_name(seat), taken.error);
+          const auto tell_all = [progress, number, refusal, conflict,
+                                 others = std::exchange(found->second.when_taken, {})] {
+            progress->done(number, refusal, conflict);
+            for (const auto& tell : others) {
+              tell(refusal);
+            }
+          };
+          // The lease ends when the call under way does; the client need not wait for that.
+          const bool is_late = end == GpuSeat::End::late;
+          this->end(number, "it could not be taken whole",
+                    is_late ? std::function<void()>{} : std::function<void()>{tell_all});
+          if (is_late) {
+            tell_all();
+          }
+        });
   }
   const auto found = entries_.find(number);
   if (found == entries_.end() || found->second.phase == Phase::ending) {

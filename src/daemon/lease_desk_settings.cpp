@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t most_outcomes = 64;  // of one GPU
 constexpr std::size_t most_allowances = 4096;
 
-std::string name_of(const GpuSeat& seat) {
-  return fmt::format("GPU {}", seat.name().number);
-}
-
 Refused set_by(const LeaseView& borrower, int gpu) {
   return {Status::conflict,
           fmt::format("GPU {} is set by {}, which has borrowed it", gpu, to_text(borrower.described))};
@@ -58,7 +54,7 @@ void LeaseDesk::renew(const Client& client, std::string_view id, std::function<v
   for (const int gpu : std::set<int>{entry.on}) {
     GpuSeat& seat = seat_of(gpu);
     seat.renew(number, [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
-      gathered->add(gpu, refusal_of(end, name_of(seat), error));
+      gathered->add(gpu, refusal_of(end, gpu_name(seat), error));
     });
   }
 }
@@ -146,7 +142,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
         Outcome known = outcome;
         known.is_known = end != GpuSeat::End::late;
         known.result = std::move(result);
-        const std::optional<Refused> why = refusal_of(end, name_of(seat), known.result.error);
+        const std::optional<Refused> why = refusal_of(end, gpu_name(seat), known.result.error);
         if (why && !known.result.error) {
           known.result.error = Error{ErrorKind::unavailable, why->text};
         }
@@ -293,7 +289,7 @@ void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted&
     GpuSeat& seat = seat_of(gpu);
     seat.restore(number, to_text(entry.view.described), wanted,
                  [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
-                   gathered->add(gpu, refusal_of(end, name_of(seat), error));
+                   gathered->add(gpu, refusal_of(end, gpu_name(seat), error));
                  });
   }
 }
@@ -330,7 +326,7 @@ void LeaseDesk::look_at_leaving(Instant now) {
     }
     Refusals late;
     for (const int gpu : found->second.on) {
-      late[gpu] = *refusal_of(GpuSeat::End::late, name_of(seat_of(gpu)));
+      late[gpu] = *refusal_of(GpuSeat::End::late, gpu_name(seat_of(gpu)));
     }
     std::exchange(*one.tell, nullptr)(std::move(late));
   }
@@ -351,12 +347,12 @@ void LeaseDesk::ask_whether_overruled(const Client& client, std::string_view id,
     GpuSeat& seat = seat_of(gpu);
     seat.ask_whether_overruled(
         number, wanted, [this, number, gathered, why, gpu, &seat](GpuSeat::End end, const std::string& said) {
-          const std::optional<Refused> no = refusal_of(end, name_of(seat));
+          const std::optional<Refused> no = refusal_of(end, gpu_name(seat));
           const auto found = entries_.find(number);
           const bool is_set_by_child = found != entries_.end() && found->second.set_by_child.contains(gpu);
           if (why->empty()) {
             *why = no                ? no->text
-                   : is_set_by_child ? name_of(seat) + " was set by a process that this one has started"
+                   : is_set_by_child ? gpu_name(seat) + " was set by a process that this one has started"
                                      : said;
           }
           gathered->add(gpu, std::nullopt);

@@ -4,6 +4,7 @@
 #include "device/pci_address.hpp"
 #include "protocol/device_readings.hpp"
 #include "protocol/discovery.hpp"
+#include "protocol/wire_values.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +17,6 @@ namespace zeus::daemon {
 using protocol::Ids;
 
 namespace {
-
-std::uint64_t milliseconds(WallTime time) {
-  return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
-}
 
 bool is_enabled(const Node& node, Group group) {
   return std::ranges::find(node.groups, group) != node.groups.end();
@@ -91,7 +88,7 @@ void Api::discover(const SharedCall& call) {
 }
 
 void Api::time(const SharedCall& call) {
-  call->answer(records::json_line(protocol::TimeAnswer{milliseconds(node_.loop.clock().wall())}));
+  call->answer(records::json_line(protocol::TimeAnswer{protocol::milliseconds_of(node_.loop.clock().wall())}));
 }
 
 void Api::who_am_i(const SharedCall& call) {
@@ -152,7 +149,7 @@ void Api::readings(const SharedCall& call) {
   told->cpus.resize(cpus.size());
   const auto gathered = std::make_shared<Gathered>(gpus.size() + cpus.size() + 1, [this, call, told](const Refusals&) {
     told->now = node_.loop.clock().now();
-    told->timestamp_ms = milliseconds(node_.loop.clock().wall());
+    told->timestamp_ms = protocol::milliseconds_of(node_.loop.clock().wall());
     told->instance = node_.identity.instance;
     call->answer(records::json_line(*told));
   });

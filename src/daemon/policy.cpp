@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view everyone = "everyone";
 constexpr std::string_view all_gpus = "all";
 
-std::string place_of(const toml::TomlSpot& spot) {
+std::string place_in_file(const toml::TomlSpot& spot) {
   return toml::to_text(spot.file(), spot.value().place());
 }
 
@@ -107,7 +107,7 @@ void resolve(Principal& principal, const NameLookup& names) {
 
 void read_toml(const toml::TomlSpot& spot, Principal& principal) {
   const std::string& text = toml::read_string(spot);
-  principal.place = place_of(spot);
+  principal.place = place_in_file(spot);
   if (text == everyone) {
     principal.kind = Principal::Kind::everyone;
     return;
@@ -147,7 +147,7 @@ void read_toml(const toml::TomlSpot& spot, Rule& rule) {
   require_order(spot, rule.power_limit, "power_limit");
   require_order(spot, rule.graphics_clocks, "graphics_clocks");
   require_order(spot, rule.memory_clocks, "memory_clocks");
-  rule.place = place_of(spot);
+  rule.place = place_in_file(spot);
 }
 
 Policy built_in_policy() {

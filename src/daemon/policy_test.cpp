@@ -38,8 +38,8 @@ std::string refusal_of(const std::string& text, const std::string& more = {}) {
   return "";
 }
 
-const Asker ann{.user = 1000, .groups = {100}, .token = {}};
-const Asker bob{.user = 1001, .groups = {44}, .token = {}};
+const Asker user_ann{.user = 1000, .groups = {100}, .token = {}};
+const Asker user_bob{.user = 1001, .groups = {44}, .token = {}};
 const Asker robot{.user = {}, .groups = {}, .token = "ci-nightly"};
 
 AskedFor limit_of(Watts limit, int gpu = 0) {
@@ -48,14 +48,14 @@ AskedFor limit_of(Watts limit, int gpu = 0) {
 
 TEST(Policy, WithoutAFileEverybodyMayReadAndSet) {
   const Policy open = built_in_policy();
-  EXPECT_TRUE(decide(open, bob, limit_of(200_W)).allowed);
+  EXPECT_TRUE(decide(open, user_bob, limit_of(200_W)).allowed);
   EXPECT_TRUE(decide(open, robot, {.action = Action::read_cpu}).allowed);
 }
 
 TEST(Policy, WhatNoRuleAllowsIsRefused) {
   const Policy empty = policy("");
-  EXPECT_FALSE(decide(empty, ann, limit_of(200_W)).allowed);
-  EXPECT_FALSE(decide(empty, ann, {.action = Action::read_cpu}).allowed);
+  EXPECT_FALSE(decide(empty, user_ann, limit_of(200_W)).allowed);
+  EXPECT_FALSE(decide(empty, user_ann, {.action = Action::read_cpu}).allowed);
 }
 
 TEST(Policy, ARuleSpeaksOfUsersGroupsTokensAndGpus) {
@@ -65,12 +65,12 @@ who = ["user:ann", "group:gpu", "token:ci-*"]
 gpus = [1, "GPU-c"]
 may = ["set_power_limit"]
 )");
-  for (const Asker& asker : {ann, bob, robot}) {
+  for (const Asker& asker : {user_ann, user_bob, robot}) {
     EXPECT_TRUE(decide(some, asker, limit_of(200_W, 1)).allowed);
     EXPECT_FALSE(decide(some, asker, limit_of(200_W, 0)).allowed);
   }
   EXPECT_FALSE(decide(some, {.user = 1002, .groups = {45}, .token = "ci"}, limit_of(200_W, 1)).allowed);
-  EXPECT_FALSE(decide(some, ann, {.action = Action::read, .gpu = GpuAsked{1, "GPU-b"}}).allowed);
+  EXPECT_FALSE(decide(some, user_ann, {.action = Action::read, .gpu = GpuAsked{1, "GPU-b"}}).allowed);
 }
 
 TEST(Policy, BoundsAreThoseOfTheRuleThatAllows) {
@@ -90,14 +90,14 @@ may = ["set_power_limit"]
 power_limit = {minimum_w = 100, maximum_w = 250}
 longest_lease_s = 600
 )");
-  EXPECT_FALSE(decide(two, bob, limit_of(150_W)).allowed);
-  EXPECT_THAT(decide(two, bob, limit_of(150_W)).why, HasSubstr("from 200 to 300 W are allowed"));
-  EXPECT_TRUE(decide(two, ann, limit_of(150_W)).allowed);
-  EXPECT_TRUE(decide(two, ann, limit_of(290_W)).allowed);
-  const Verdict both = decide(two, ann, limit_of(220_W));
+  EXPECT_FALSE(decide(two, user_bob, limit_of(150_W)).allowed);
+  EXPECT_THAT(decide(two, user_bob, limit_of(150_W)).why, HasSubstr("from 200 to 300 W are allowed"));
+  EXPECT_TRUE(decide(two, user_ann, limit_of(150_W)).allowed);
+  EXPECT_TRUE(decide(two, user_ann, limit_of(290_W)).allowed);
+  const Verdict both = decide(two, user_ann, limit_of(220_W));
   EXPECT_EQ(both.longest_lease, Seconds{600});
   EXPECT_EQ(both.changes_per_second, std::nullopt) << "one of the two sets no bound";
-  EXPECT_EQ(decide(two, ann, limit_of(290_W)).longest_lease, Seconds{60});
+  EXPECT_EQ(decide(two, user_ann, limit_of(290_W)).longest_lease, Seconds{60});
 }
 
 TEST(Policy, ClocksHaveBoundsOfTheirDomain) {
@@ -109,12 +109,12 @@ may = ["lock_clocks"]
 graphics_clocks = {minimum_mhz = 500, maximum_mhz = 1000}
 )");
   AskedFor asked{.action = Action::lock_clocks, .gpu = GpuAsked{0, "GPU-a"}};
-  EXPECT_TRUE(decide(clocks, ann, asked).allowed) << "clocks may be unlocked";
+  EXPECT_TRUE(decide(clocks, user_ann, asked).allowed) << "clocks may be unlocked";
   asked.domain = ClockDomain::sm;
   asked.clocks = ClockRange{600_MHz, 1100_MHz};
-  EXPECT_FALSE(decide(clocks, ann, asked).allowed);
+  EXPECT_FALSE(decide(clocks, user_ann, asked).allowed);
   asked.domain = ClockDomain::memory;
-  EXPECT_TRUE(decide(clocks, ann, asked).allowed);
+  EXPECT_TRUE(decide(clocks, user_ann, asked).allowed);
 }
 
 TEST(Policy, ErrorsNameFileLineAndColumn) {
@@ -138,7 +138,7 @@ TEST(Policy, ErrorsNameFileLineAndColumn) {
 TEST(Policy, AdditionalFilesOnlyAddRules) {
   const std::string rule = "[[rule]]\nwho = [\"user:ann\"]\ngpus = [0]\nmay = [\"set_power_limit\"]\n";
   const Policy both = policy("implicit = \"keep\"\n[waiting]\nlongest_s = 5\nmost = 3\n", rule);
-  EXPECT_TRUE(decide(both, ann, limit_of(200_W)).allowed);
+  EXPECT_TRUE(decide(both, user_ann, limit_of(200_W)).allowed);
   EXPECT_EQ(both.implicit, ImplicitLease::keep);
   EXPECT_EQ(both.longest_wait, Seconds{5});
   EXPECT_EQ(both.most_waiting, 3U);
@@ -149,7 +149,8 @@ TEST(Policy, TheShippedPolicyEqualsTheBuiltInOne) {
   const std::optional<std::string> text = FileTree{ZEUS_SOURCE_FOLDER}.read("packaging/systemd/policy.toml");
   const Policy shipped = policy(text.value());
   for (const auto& action : names_of(Action{})) {
-    EXPECT_TRUE(decide(shipped, bob, {.action = action.value, .gpu = GpuAsked{3, "GPU-d"}}).allowed) << action.name;
+    EXPECT_TRUE(decide(shipped, user_bob, {.action = action.value, .gpu = GpuAsked{3, "GPU-d"}}).allowed)
+        << action.name;
   }
   EXPECT_TRUE(decide(shipped, robot, limit_of(10_W)).allowed);
   EXPECT_EQ(shipped.implicit, built_in_policy().implicit);
@@ -165,11 +166,11 @@ TEST(Policy, TheBoundsOfAllRulesAboutAnActionAreListed) {
                               "graphics_clocks = {minimum_mhz = 210, maximum_mhz = 1410}\n";
   const AskedFor limit{.action = Action::set_power_limit, .gpu = GpuAsked{0, "GPU-a"}};
   const AskedFor clocks{.action = Action::lock_clocks, .gpu = GpuAsked{0, "GPU-a"}};
-  EXPECT_THAT(bounds_of(policy(bounded), bob, limit), testing::ElementsAre("100 to 250 W"));
-  EXPECT_THAT(bounds_of(policy(bounded), bob, clocks), testing::ElementsAre("graphics 210 to 1410 MHz"));
-  EXPECT_THAT(bounds_of(policy(bounded + head + "power_limit = {minimum_w = 300, maximum_w = 350}\n"), bob, limit),
+  EXPECT_THAT(bounds_of(policy(bounded), user_bob, limit), testing::ElementsAre("100 to 250 W"));
+  EXPECT_THAT(bounds_of(policy(bounded), user_bob, clocks), testing::ElementsAre("graphics 210 to 1410 MHz"));
+  EXPECT_THAT(bounds_of(policy(bounded + head + "power_limit = {minimum_w = 300, maximum_w = 350}\n"), user_bob, limit),
               testing::ElementsAre("100 to 250 W", "300 to 350 W"));
-  EXPECT_THAT(bounds_of(policy(bounded + head), bob, limit), testing::IsEmpty()) << "the second rule sets none";
+  EXPECT_THAT(bounds_of(policy(bounded + head), user_bob, limit), testing::IsEmpty()) << "the second rule sets none";
 }
 
 TEST(Policy, TheAllowedPowerLimitsAreTheRangesOfAllRules) {
@@ -180,9 +181,9 @@ TEST(Policy, TheAllowedPowerLimitsAreTheRangesOfAllRules) {
     return allowed_power_limits(policy(text), asker, {gpu, "GPU-a"});
   };
   using device::WattRange;
-  EXPECT_THAT(allowed(low + high, ann, 0), testing::ElementsAre(WattRange{100_W, 150_W}, WattRange{200_W, 250_W}));
-  EXPECT_THAT(allowed(low + head, ann, 0), testing::IsEmpty()) << "the second rule sets no bounds";
-  EXPECT_THAT(allowed(low, ann, 1), testing::IsEmpty()) << "another GPU";
+  EXPECT_THAT(allowed(low + high, user_ann, 0), testing::ElementsAre(WattRange{100_W, 150_W}, WattRange{200_W, 250_W}));
+  EXPECT_THAT(allowed(low + head, user_ann, 0), testing::IsEmpty()) << "the second rule sets no bounds";
+  EXPECT_THAT(allowed(low, user_ann, 1), testing::IsEmpty()) << "another GPU";
   EXPECT_THAT(allowed(low, robot, 0), testing::IsEmpty()) << "another client";
 }
 

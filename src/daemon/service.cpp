@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "protocol/device_bodies.hpp"
 #include "protocol/query.hpp"
+#include "protocol/wire_values.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -50,24 +51,20 @@ class Service::RealLoop final : public Loop {
 
 namespace {
 
-std::uint64_t milliseconds(WallTime time) {
-  return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
-}
-
 PowerStream::Read read_of(Loop& loop, GpuReader& reader) {
   return [&loop, &reader](std::function<void(PowerStream::Sample)> done) {
-    reader.ask(GpuReader::power_now, [&loop, done = std::move(done)](GpuReader::End end,
-                                                                     const protocol::GpuReadings& readings) {
-      if (end != GpuReader::End::done || readings.power.empty() || !readings.power.front().power.value) {
-        done({.is_known = false, .value = {}, .event = "the power of this GPU is unknown now"});
-        return;
-      }
-      const protocol::WholeMilliwatts power{*readings.power.front().power.value};
-      done({.is_known = true,
-            .value = records::json_line(power),
-            .event =
-                records::json_line(protocol::GpuPowerEvent{milliseconds(loop.clock().wall()), readings.id, power})});
-    });
+    reader.ask(GpuReader::power_now,
+               [&loop, done = std::move(done)](GpuReader::End end, const protocol::GpuReadings& readings) {
+                 if (end != GpuReader::End::done || readings.power.empty() || !readings.power.front().power.value) {
+                   done({.is_known = false, .value = {}, .event = "the power of this GPU is unknown now"});
+                   return;
+                 }
+                 const protocol::WholeMilliwatts power{*readings.power.front().power.value};
+                 done({.is_known = true,
+                       .value = records::json_line(power),
+                       .event = records::json_line(protocol::GpuPowerEvent{
+                           protocol::milliseconds_of(loop.clock().wall()), readings.id, power})});
+               });
   };
 }
 
@@ -81,7 +78,8 @@ PowerStream::Read read_of(Loop& loop, CpuPowerMeter& meter, std::uint32_t number
       }
       done({.is_known = true,
             .value = records::json_line(*power),
-            .event = records::json_line(protocol::CpuPowerEvent{milliseconds(loop.clock().wall()), number, *power})});
+            .event = records::json_line(
+                protocol::CpuPowerEvent{protocol::milliseconds_of(loop.clock().wall()), number, *power})});
     });
   };
 }

@@ -12,7 +12,7 @@ struct Name {
   std::string_view text;
 };
 
-constexpr std::array names{
+constexpr std::array reason_names{
     Name{ThrottleReason::idle, "idle"},
     Name{ThrottleReason::application_clocks, "application clocks"},
     Name{ThrottleReason::power_cap, "power cap"},
@@ -43,7 +43,7 @@ std::string_view to_string(ClockDomain domain) {
 }
 
 std::string_view to_string(ThrottleReason reason) {
-  for (const Name& name : names) {
+  for (const Name& name : reason_names) {
     if (name.reason == reason) {
       return name.text;
     }
@@ -53,7 +53,7 @@ std::string_view to_string(ThrottleReason reason) {
 
 std::string to_string(ThrottleReasons reasons) {
   std::string text;
-  for (const Name& name : names) {
+  for (const Name& name : reason_names) {
     if (reasons.has(name.reason)) {
       text += text.empty() ? "" : ", ";
       text += name.text;

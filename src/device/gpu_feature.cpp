@@ -4,7 +4,7 @@ namespace zeus::device {
 
 namespace {
 
-constexpr std::array<std::string_view, gpu_feature_count> names{
+constexpr std::array<std::string_view, gpu_feature_count> feature_names{
     "energy counter",       "instant power",        "average power", "plain power",  "module instant power",
     "module average power", "memory average power", "power samples", "power limits", "clocks",
     "supported clocks",     "locked clocks",        "temperature",   "utilization",  "throttle reasons",
@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, gpu_feature_count> names{
 }  // namespace
 
 std::string_view to_string(GpuFeature feature) {
-  return names.at(static_cast<std::size_t>(feature));
+  return feature_names.at(static_cast<std::size_t>(feature));
 }
 
 }  // namespace zeus::device

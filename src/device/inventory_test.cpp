@@ -13,7 +13,7 @@
 namespace zeus::device {
 namespace {
 
-std::shared_ptr<test::FakeGpu> gpu(std::string uuid, std::string driver) {
+std::shared_ptr<test::FakeGpu> fake_gpu(std::string uuid, std::string driver) {
   GpuIdentity identity;
   identity.uuid = std::move(uuid);
   identity.driver = std::move(driver);
@@ -22,10 +22,10 @@ std::shared_ptr<test::FakeGpu> gpu(std::string uuid, std::string driver) {
 
 TEST(Inventory, BackEndsAreAskedInOrderAndTheFirstToFindAGpuKeepsIt) {
   test::FakeBackend first{"first"};
-  first.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}, {gpu("GPU-b", "1"), nullptr}};
+  first.its_discovery.gpus = {{fake_gpu("GPU-a", "1"), nullptr}, {fake_gpu("GPU-b", "1"), nullptr}};
   first.its_discovery.summary = "driver 1";
   test::FakeBackend second{"second"};
-  second.its_discovery.gpus = {{gpu("GPU-b", "2"), nullptr}, {gpu("GPU-c", "2"), nullptr}};
+  second.its_discovery.gpus = {{fake_gpu("GPU-b", "2"), nullptr}, {fake_gpu("GPU-c", "2"), nullptr}};
   second.its_discovery.cpus = {std::make_shared<test::FakeCpu>(0, "package-0")};
   const std::vector<Backend*> backends{&first, &second};
   const Inventory inventory = take_inventory(backends, Environment{});
@@ -39,10 +39,10 @@ TEST(Inventory, BackEndsAreAskedInOrderAndTheFirstToFindAGpuKeepsIt) {
 
 TEST(Inventory, ALocalDaemonAddsOnlyDevicesThatNoDriverShows) {
   test::FakeBackend own{"own"};
-  own.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}};
+  own.its_discovery.gpus = {{fake_gpu("GPU-a", "1"), nullptr}};
   test::FakeBackend daemon{"daemon"};
   daemon.its_discovery.from = DiscoveredFrom::daemon_here;
-  daemon.its_discovery.gpus = {{gpu("GPU-a", "2"), nullptr}, {gpu("GPU-hidden", "2"), nullptr}};
+  daemon.its_discovery.gpus = {{fake_gpu("GPU-a", "2"), nullptr}, {fake_gpu("GPU-hidden", "2"), nullptr}};
   {
     const std::vector<Backend*> backends{&own, &daemon};
     const Inventory inventory = take_inventory(backends, Environment{});
@@ -57,9 +57,9 @@ TEST(Inventory, ALocalDaemonAddsOnlyDevicesThatNoDriverShows) {
 TEST(Inventory, AnotherNodesGpusAreNumberedAfterAllThatAreHere) {
   test::FakeBackend other{"other"};
   other.its_discovery.from = DiscoveredFrom::other_node;
-  other.its_discovery.gpus = {{gpu("GPU-far", "2"), nullptr}};
+  other.its_discovery.gpus = {{fake_gpu("GPU-far", "2"), nullptr}};
   test::FakeBackend own{"own"};
-  own.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}, {gpu("GPU-b", "1"), nullptr}};
+  own.its_discovery.gpus = {{fake_gpu("GPU-a", "1"), nullptr}, {fake_gpu("GPU-b", "1"), nullptr}};
   const std::vector<Backend*> backends{&own, &other};
   const Inventory inventory = take_inventory(backends, Environment{{{"CUDA_VISIBLE_DEVICES", "1"}}});
   const std::vector<DiscoveredGpu> visible = inventory.visible();
@@ -94,7 +94,7 @@ TEST(Inventory, ABackEndThatFailsIsAProblemAndTheOthersGoOn) {
   test::FakeBackend broken{"broken"};
   broken.its_error = Error{ErrorKind::unavailable, "the library cannot be loaded", "reinstall it"};
   test::FakeBackend working{"working"};
-  working.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}};
+  working.its_discovery.gpus = {{fake_gpu("GPU-a", "1"), nullptr}};
   const std::vector<Backend*> backends{&broken, &working};
   const Inventory inventory = take_inventory(backends, Environment{});
   EXPECT_EQ(inventory.gpus.size(), 1U);

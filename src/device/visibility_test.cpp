@@ -5,8 +5,8 @@
 namespace zeus::device {
 namespace {
 
-VisibilityCandidate gpu(int index, std::string uuid, std::uint32_t bus, std::string name = "Tesla V100-SXM2-32GB",
-                        double speed = 1) {
+VisibilityCandidate candidate_gpu(int index, std::string uuid, std::uint32_t bus,
+                                  std::string name = "Tesla V100-SXM2-32GB", double speed = 1) {
   VisibilityCandidate candidate;
   candidate.identity.index = index;
   candidate.identity.uuid = std::move(uuid);
@@ -17,10 +17,10 @@ VisibilityCandidate gpu(int index, std::string uuid, std::uint32_t bus, std::str
 }
 
 const std::vector<VisibilityCandidate> four{
-    gpu(0, "GPU-aaaa0000-0000-0000-0000-000000000000", 0x10),
-    gpu(1, "GPU-aabb0000-0000-0000-0000-000000000001", 0x20),
-    gpu(2, "GPU-cccc0000-0000-0000-0000-000000000002", 0x30),
-    gpu(3, "GPU-dddd0000-0000-0000-0000-000000000003", 0x40),
+    candidate_gpu(0, "GPU-aaaa0000-0000-0000-0000-000000000000", 0x10),
+    candidate_gpu(1, "GPU-aabb0000-0000-0000-0000-000000000001", 0x20),
+    candidate_gpu(2, "GPU-cccc0000-0000-0000-0000-000000000002", 0x30),
+    candidate_gpu(3, "GPU-dddd0000-0000-0000-0000-000000000003", 0x40),
 };
 
 std::vector<std::size_t> positions(const Visibility& visibility) {
@@ -114,9 +114,9 @@ TEST(Visibility, AProblemNamesTheEntryAndItsConsequence) {
 
 TEST(Visibility, IndicesFollowTheOrderThatCudaNumbersIn) {
   const std::vector<VisibilityCandidate> mixed{
-      gpu(0, "GPU-a", 0x10, "Slow", 1),
-      gpu(1, "GPU-b", 0x20, "Fast", 9),
-      gpu(2, "GPU-c", 0x30, "Fast", 9),
+      candidate_gpu(0, "GPU-a", 0x10, "Slow", 1),
+      candidate_gpu(1, "GPU-b", 0x20, "Fast", 9),
+      candidate_gpu(2, "GPU-c", 0x30, "Fast", 9),
   };
   const Visibility fastest_first =
       visible_gpus(mixed, GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "0,2"}}});
@@ -136,7 +136,7 @@ TEST(Visibility, IndicesFollowTheOrderThatCudaNumbersIn) {
 }
 
 TEST(Visibility, TheOrderOfTheBusIsNotThatOfDiscovery) {
-  const std::vector<VisibilityCandidate> reversed{gpu(0, "GPU-a", 0x20), gpu(1, "GPU-b", 0x10)};
+  const std::vector<VisibilityCandidate> reversed{candidate_gpu(0, "GPU-a", 0x20), candidate_gpu(1, "GPU-b", 0x10)};
   EXPECT_EQ(positions(visible_gpus(reversed, GpuVendor::nvidia, Environment{})), (Positions{1, 0}));
 }
 
@@ -187,7 +187,8 @@ class AmdVisibility : public ::testing::Test {
  protected:
   AmdVisibility() {
     for (int i = 0; i < 4; ++i) {
-      VisibilityCandidate candidate = gpu(i, "GPU-" + std::string(16, static_cast<char>('a' + i)), 0x10, "MI250X");
+      VisibilityCandidate candidate =
+          candidate_gpu(i, "GPU-" + std::string(16, static_cast<char>('a' + i)), 0x10, "MI250X");
       candidate.identity.vendor = GpuVendor::amd;
       candidates_.push_back(std::move(candidate));
     }

@@ -1,24 +1,16 @@
 #include "job_library/definition.hpp"
 
+#include "job_library/require.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
-
-#include <zeus/error.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 namespace zeus::job_library {
 
 namespace {
-
-void require(bool holds, std::string what, std::string advice) {
-  if (!holds) {
-    throw Error{ErrorKind::invalid_argument, std::move(what), std::move(advice)};
-  }
-}
 
 int default_batch_size_of(const JobDefinition& definition) {
   const std::vector<int>& sizes = definition.batch_sizes;

@@ -12,7 +12,7 @@ namespace zeus::job_library {
 namespace {
 
 constexpr const char* whole = "zeus.job.training";
-constexpr const char* part = "zeus.job.part";
+constexpr const char* part_window = "zeus.job.part";
 constexpr Seconds settling{1};
 
 }  // namespace
@@ -20,7 +20,7 @@ constexpr Seconds settling{1};
 EnergyAccount::EnergyAccount(Monitor& monitor, const std::map<int, std::string>& uuids)
     : monitor_{monitor}, uuids_{uuids} {
   monitor_.begin(whole, true);
-  monitor_.begin(part, true);
+  monitor_.begin(part_window, true);
 }
 
 EnergyAccount::~EnergyAccount() {
@@ -28,7 +28,7 @@ EnergyAccount::~EnergyAccount() {
     return;
   }
   try {
-    monitor_.cancel(part);
+    monitor_.cancel(part_window);
     monitor_.cancel(whole);
   } catch (const Error&) {
     // A window that cannot be cancelled goes with the monitor.
@@ -52,8 +52,8 @@ const EnergyAccount::Taken& EnergyAccount::look() {
   if (!open_) {
     return so_far_;
   }
-  const Taken since = taken(monitor_.end(part));
-  monitor_.begin(part, true);
+  const Taken since = taken(monitor_.end(part_window));
+  monitor_.begin(part_window, true);
   so_far_.time += since.time;
   so_far_.unknown = so_far_.unknown.empty() ? since.unknown : so_far_.unknown;
   for (const records::GpuEnergy& one : since.gpus) {
@@ -70,7 +70,7 @@ const EnergyAccount::Taken& EnergyAccount::look() {
 
 const EnergyAccount::Taken& EnergyAccount::close() {
   if (std::exchange(open_, false)) {
-    monitor_.cancel(part);
+    monitor_.cancel(part_window);
     so_far_ = taken(monitor_.settle(monitor_.end(whole), settling));
   }
   return so_far_;

@@ -1,8 +1,7 @@
 #include "job_library/reported_instruments.hpp"
 
+#include "job_library/require.hpp"
 #include "records/energy.hpp"
-
-#include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
@@ -16,12 +15,6 @@ namespace {
 
 constexpr const char* elsewhere = "elsewhere";
 constexpr const char* not_told = "it was not reported";
-
-void require(bool holds, const char* what, const char* advice) {
-  if (!holds) {
-    throw Error{ErrorKind::invalid_argument, what, advice};
-  }
-}
 
 template <typename Quantity>
 bool is_some(Quantity quantity) {

@@ -8,7 +8,7 @@
 namespace zeus::jobs {
 namespace {
 
-records::JobDevice v100() {
+records::JobDevice three_limit_v100() {
   return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 175_W, 250_W}};
 }
 
@@ -54,10 +54,10 @@ class DefaultRunsTest : public testing::Test {
  protected:
   DefaultRunsTest() { runs_.define(32, true); }
 
-  void learn(const Training& run) { runs_.learn(v100(), finished(run), slices); }
+  void learn(const Training& run) { runs_.learn(three_limit_v100(), finished(run), slices); }
 
   DefaultRun against(const Training& run) {
-    const auto parts = runs_.parts(v100(), finished(run), slices);
+    const auto parts = runs_.parts(three_limit_v100(), finished(run), slices);
     const auto epochs = runs_.epochs();
     EXPECT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
     EXPECT_TRUE(std::holds_alternative<EpochCount>(epochs)) << std::get<std::string>(epochs);
@@ -87,8 +87,8 @@ TEST_F(DefaultRunsTest, AreUncertainByTheComparisonOfSlicesAndByWhatNoSliceCover
   }
   records::TryFinished run = finished({.limit = 100_W});
   const auto half_width = [&] {
-    runs_.learn(v100(), run, limits);
-    return std::get<DefaultParts>(runs_.parts(v100(), run, limits)).epoch_half_width;
+    runs_.learn(three_limit_v100(), run, limits);
+    return std::get<DefaultParts>(runs_.parts(three_limit_v100(), run, limits)).epoch_half_width;
   };
   const double apart = 2000.0 / 1080.0 - 1.0;
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.3 * apart), 1e-9) << "three tenths of an epoch, if unknown";
@@ -165,7 +165,7 @@ TEST_F(DefaultRunsTest, CountOnlyComparableSecondsTogether) {
   }
   ASSERT_TRUE(std::holds_alternative<EpochCount>(runs_.epochs()));
   EXPECT_EQ(std::get<EpochCount>(runs_.epochs()).unit, Unit::second);
-  records::JobDevice two = v100();
+  records::JobDevice two = three_limit_v100();
   two.gpus = 2;
   runs_.learn(two, finished({.epochs = 1}), slices);
   EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
@@ -182,7 +182,7 @@ TEST_F(DefaultRunsTest, AreWholeRunsOfTheDefaultIfNothingInsideThemWasMeasured) 
     const Training run{.epochs = 1, .start = {}, .slower = slower};
     learn(run);
   }
-  const auto parts = runs_.parts(v100(), finished({.epochs = 1, .start = {}}), slices);
+  const auto parts = runs_.parts(three_limit_v100(), finished({.epochs = 1, .start = {}}), slices);
   ASSERT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
   const DefaultRun run = default_run(std::get<DefaultParts>(parts), {});
   EXPECT_NEAR(run.value.time.value(), 15.0, 1e-9);
@@ -194,7 +194,7 @@ TEST_F(DefaultRunsTest, StayUncertainWhenAllRunsTakeEquallyManyEpochs) {
   for (int night = 0; night < 3; ++night) {
     learn({.epochs = 2, .start = {}});
   }
-  const auto parts = runs_.parts(v100(), finished({.epochs = 2, .start = {}}), slices);
+  const auto parts = runs_.parts(three_limit_v100(), finished({.epochs = 2, .start = {}}), slices);
   ASSERT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
   const DefaultParts& found = std::get<DefaultParts>(parts);
   EXPECT_NEAR(found.start_half_width.energy / found.start.energy, 4.303 * 0.125 / std::sqrt(3.0), 1e-9);
@@ -203,11 +203,11 @@ TEST_F(DefaultRunsTest, StayUncertainWhenAllRunsTakeEquallyManyEpochs) {
 // Slices compare steps; the rest of an epoch may not slow down under a limit at all.
 TEST_F(DefaultRunsTest, AreLessCertainTheFurtherLimitsLieApart) {
   learn({.limit = 100_W});
-  const DefaultParts far = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 100_W}), slices));
+  const DefaultParts far = std::get<DefaultParts>(runs_.parts(three_limit_v100(), finished({.limit = 100_W}), slices));
   // The slices count as a hundredth if their uncertainty is unknown.
   EXPECT_NEAR(far.epoch_half_width, std::hypot(0.01, 0.3 * (2000.0 / 1080.0 - 1.0)), 1e-6);
   learn({.limit = 250_W});
-  const DefaultParts seen = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 250_W}), slices));
+  const DefaultParts seen = std::get<DefaultParts>(runs_.parts(three_limit_v100(), finished({.limit = 250_W}), slices));
   EXPECT_DOUBLE_EQ(seen.epoch_half_width, 0.0);
 }
 
@@ -215,7 +215,7 @@ TEST_F(DefaultRunsTest, ExcludeShortRuns) {
   learn({});
   records::TryFinished one = finished({});
   one.event.time = 1.9_s;
-  EXPECT_TRUE(std::holds_alternative<std::string>(runs_.parts(v100(), one, slices)));
+  EXPECT_TRUE(std::holds_alternative<std::string>(runs_.parts(three_limit_v100(), one, slices)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "jobs/driver.hpp"
 
 #include "tests/support/memory_store.hpp"
+#include "tests/support/stored_jobs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,18 +14,16 @@
 namespace zeus::jobs {
 namespace {
 
-records::JobDevice v100() {
-  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
-}
+using test::two_limit_v100;
 
-records::JobDefinition definition() {
+records::JobDefinition two_size_job() {
   return {.batch_sizes = {16, 32},
           .default_batch_size = 32,
           .target = records::JobTarget{.metric = 0.9},
           .max_epochs = 3,
           .policy = "lookahead",
           .max_slowdown = {},
-          .device = v100()};
+          .device = two_limit_v100()};
 }
 
 // Epochs of a second. Only a lucky batch size reaches a target. Limits are measured at once, except for a lucky one.
@@ -104,7 +103,7 @@ class ScriptedTry final : public Try {
 
 class DriverTest : public testing::Test {
  protected:
-  DriverEnd recur(const records::JobDefinition& of = definition(), const std::string& name = "job") {
+  DriverEnd recur(const records::JobDefinition& of = two_size_job(), const std::string& name = "job") {
     Job job = Job::open(store_, site_, name, of);
     Driver driver{std::make_unique<KeptRecurrence>(job, job.begin(of.device)),
                   of.device,
@@ -133,7 +132,7 @@ TEST_F(DriverTest, EpochsCountWhileOneLimitIsMeasuredButNotWhileSeveralAreCompar
       whole = over->finished.whole_epochs;
     }
   };
-  records::JobDefinition two_limits = definition();
+  records::JobDefinition two_limits = two_size_job();
   two_limits.policy = "zeus";
   EXPECT_EQ(recur(two_limits), DriverEnd::reached);
   EXPECT_EQ(whole, std::nullopt) << "limits were compared all the time";
@@ -150,7 +149,7 @@ TEST_F(DriverTest, ARecurrenceThatIsGivenUpHasTheReason) {
     training_.exits_with = exit_code;
     training_.is_interrupted = interrupted;
     EXPECT_EQ(recur(), DriverEnd::given_up);
-    return Job::open(store_, site_, "job", definition()).view().recurrences.back().reason;
+    return Job::open(store_, site_, "job", two_size_job()).view().recurrences.back().reason;
   };
   EXPECT_EQ(reason(3, false), "the command ended with exit code 3");
   EXPECT_EQ(reason(0, false), "the command ended without reporting a metric");
@@ -197,7 +196,7 @@ TEST_F(DriverTest, ATrainingThatReachesTheTargetWhileItIsMeasuredIsTheTry) {
 
 // Without epochs, limits of different nights are compared through one that is measured in both.
 TEST_F(DriverTest, WithoutATargetLimitsAreMeasuredBesideAKnownOne) {
-  records::JobDefinition alone = definition();
+  records::JobDefinition alone = two_size_job();
   alone.batch_sizes = {};
   alone.default_batch_size = 0;
   alone.target.reset();
@@ -216,8 +215,8 @@ TEST_F(DriverTest, WithoutATargetLimitsAreMeasuredBesideAKnownOne) {
 // policy then prefers neither, and the default comes first.
 TEST_F(DriverTest, ATrainingThatOthersMadeUselessWhileItWasMeasuredIsEnded) {
   const auto miss_elsewhere = [this] {
-    Job job = Job::open(store_, site_, "job", definition());
-    Recurrence other = job.begin(v100());
+    Job job = Job::open(store_, site_, "job", two_size_job());
+    Recurrence other = job.begin(two_limit_v100());
     Step step = other.next();
     while (!std::holds_alternative<RunStep>(step)) {
       step = other.next();

@@ -3,6 +3,8 @@
 #include "jobs/job.hpp"
 #include "jobs/job_state.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/failures.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -16,36 +18,34 @@
 namespace zeus::jobs {
 namespace {
 
-records::JobDevice v100() {
-  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
-}
+using test::two_limit_v100;
 
-records::JobDefinition definition() {
+records::JobDefinition served_job() {
   return {.batch_sizes = {16, 32, 64},
           .default_batch_size = 32,
           .target = records::JobTarget{.metric = 0.9},
           .max_epochs = 50,
           .policy = "lookahead",
           .max_slowdown = {},
-          .device = v100()};
+          .device = two_limit_v100()};
 }
 
 // As clients of the existing package see it: a single limit, which they do not know.
 records::JobDefinition reported() {
-  records::JobDefinition one = definition();
+  records::JobDefinition one = served_job();
   one.policy = "zeus";
   one.device.power_limits = {250_W};
   return one;
 }
 
-records::GpuEnergy taken(double energy) {
+records::GpuEnergy reported_energy(double energy) {
   return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = {}, .systematic = {}}};
 }
 
-Finished ended(records::TryOutcome outcome, int epochs) {
+Finished reported_end(records::TryOutcome outcome, int epochs) {
   return {.outcome = outcome,
           .epochs = epochs,
-          .gpus = {taken(1000.0 * epochs)},
+          .gpus = {reported_energy(1000.0 * epochs)},
           .time = Seconds{10.0 * epochs},
           .limit = 250_W,
           .metric = {},
@@ -54,24 +54,14 @@ Finished ended(records::TryOutcome outcome, int epochs) {
           .whole_epochs = {}};
 }
 
-template <typename Action>
-Error failure_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorKind::internal, "nothing failed"};
-}
-
-class ElsewhereTest : public testing::Test {
+class ElsewhereTest : public testing::Test, protected test::Failures {
  protected:
   // A server: several may share one store, each with its own connection and memory.
   struct Server {
     std::unique_ptr<store::JobStore> store;
     Job job;
   };
-  Server server(const records::JobDefinition& what = definition()) {
+  Server server(const records::JobDefinition& what = served_job()) {
     auto store = store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
     Job job = Job::open(*store, site_, "job", what);
     return {.store = std::move(store), .job = std::move(job)};
@@ -103,7 +93,7 @@ class ElsewhereTest : public testing::Test {
     return {.try_number = number,
             .epochs = epochs,
             .metric = metric,
-            .gpus = {taken(energy)},
+            .gpus = {reported_energy(energy)},
             .time = Seconds{10.0 * epochs}};
   }
 
@@ -116,11 +106,11 @@ class ElsewhereTest : public testing::Test {
 TEST_F(ElsewhereTest, ARecurrenceContinuesByItsNumberOnAnyServer) {
   Server one = server();
   Server other = server();
-  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
   EXPECT_EQ(one.job.open_recurrences().size(), 1U) << "it stays open when the server lets go of it";
   const RunStep run = next_run(other.job, number);
-  one.job.resume(number).epochs({.epochs = 1, .metric = 0.1, .gpus = {taken(900)}, .time = 9_s});
-  other.job.resume(number).finished(ended(records::TryOutcome::reached, 10));
+  one.job.resume(number).epochs({.epochs = 1, .metric = 0.1, .gpus = {reported_energy(900)}, .time = 9_s});
+  other.job.resume(number).finished(reported_end(records::TryOutcome::reached, 10));
   EXPECT_EQ(run.batch_size, 32);
   EXPECT_EQ(failure_of([&] { one.job.resume(number).next(); }).kind(), ErrorKind::conflict) << "it is over";
   EXPECT_EQ(failure_of([&] { one.job.resume(7); }).kind(), ErrorKind::not_found);
@@ -131,16 +121,16 @@ TEST_F(ElsewhereTest, ARecurrenceContinuesByItsNumberOnAnyServer) {
 
 TEST_F(ElsewhereTest, ARepeatedRequestGetsTheSameAnswerAndChangesNothing) {
   Server one = server();
-  const std::uint64_t number = one.job.begin(v100(), beginning("ann", request("begin"))).number();
-  EXPECT_EQ(one.job.begin(v100(), beginning("ann", request("begin"))).number(), number);
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number();
+  EXPECT_EQ(one.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number(), number);
   const RunStep run = next_run(one.job, number, "next");
   EXPECT_FALSE(run.why.empty());
-  const Finished done = ended(records::TryOutcome::stopped, 10);
+  const Finished done = reported_end(records::TryOutcome::stopped, 10);
   one.job.resume(number, request("finished")).finished(done);
   const std::size_t length = entries(one);
   // From another server too, and after later requests.
   Server other = server();
-  EXPECT_EQ(other.job.begin(v100(), beginning("ann", request("begin"))).number(), number);
+  EXPECT_EQ(other.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number(), number);
   const auto again = std::get<RunStep>(other.job.resume(number, request("next")).next(std::nullopt));
   EXPECT_EQ(again.number, run.number);
   EXPECT_EQ(again.seed, run.seed);
@@ -160,7 +150,7 @@ TEST_F(ElsewhereTest, ARepeatedRequestGetsTheSameAnswerAndChangesNothing) {
 
 TEST_F(ElsewhereTest, ARepeatedRedefinitionNamesTheSameChangesAndIsMadeOnce) {
   Server one = server();
-  records::JobDefinition other = definition();
+  records::JobDefinition other = served_job();
   other.eta = 0.75;
   const auto changes = one.job.redefine(other, request("first"));
   ASSERT_EQ(changes.size(), 1U);
@@ -179,10 +169,10 @@ TEST_F(ElsewhereTest, ARepeatedRedefinitionNamesTheSameChangesAndIsMadeOnce) {
 
 TEST_F(ElsewhereTest, AGivenUpRecurrenceAnswersARepeatedRequestToo) {
   Server one = server();
-  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
   for (int missed = 0; missed < 3; ++missed) {
     next_run(one.job, number);
-    one.job.resume(number).finished(ended(records::TryOutcome::exhausted, 50));
+    one.job.resume(number).finished(reported_end(records::TryOutcome::exhausted, 50));
   }
   const auto first = std::get<GiveUpStep>(one.job.resume(number, request("next")).next(std::nullopt));
   const std::size_t length = entries(one);
@@ -195,11 +185,11 @@ TEST_F(ElsewhereTest, AGivenUpRecurrenceAnswersARepeatedRequestToo) {
 
 TEST_F(ElsewhereTest, ImpossibleReportsAreRefused) {
   Server one = server();
-  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
   const auto refused = [&](const auto& report) { return failure_of([&] { report(one.job.resume(number)); }).kind(); };
   const auto epochs = [](int count, double energy, double time) {
     return [=](Recurrence recurrence) {
-      recurrence.epochs({.epochs = count, .metric = {}, .gpus = {taken(energy)}, .time = Seconds{time}});
+      recurrence.epochs({.epochs = count, .metric = {}, .gpus = {reported_energy(energy)}, .time = Seconds{time}});
     };
   };
   EXPECT_EQ(refused(epochs(1, 1, 1)), ErrorKind::invalid_argument) << "before a try";
@@ -210,9 +200,9 @@ TEST_F(ElsewhereTest, ImpossibleReportsAreRefused) {
   EXPECT_EQ(refused(epochs(4, 2900, 40)), ErrorKind::invalid_argument) << "an energy that falls";
   EXPECT_NO_THROW(epochs(3, 2990, 30)(one.job.resume(number))) << "the energy is more exact now";
   EXPECT_EQ(refused(epochs(4, 4000, 29)), ErrorKind::invalid_argument) << "a time that falls";
-  EXPECT_EQ(refused([](Recurrence recurrence) { recurrence.finished(ended(records::TryOutcome::reached, 2)); }),
+  EXPECT_EQ(refused([](Recurrence recurrence) { recurrence.finished(reported_end(records::TryOutcome::reached, 2)); }),
             ErrorKind::invalid_argument);
-  one.job.resume(number).finished(ended(records::TryOutcome::reached, 4));
+  one.job.resume(number).finished(reported_end(records::TryOutcome::reached, 4));
   EXPECT_EQ(refused(epochs(5, 5000, 50)), ErrorKind::conflict) << "after it is over";
 }
 
@@ -220,8 +210,8 @@ TEST_F(ElsewhereTest, AnOwnerThatAskedForALongerLeaseIsGivenUpLater) {
   Server one = server();
   Beginning patient = beginning();
   patient.lease = 3600_s;
-  one.job.begin(v100(), patient);
-  one.job.begin(v100(), beginning());
+  one.job.begin(two_limit_v100(), patient);
+  one.job.begin(two_limit_v100(), beginning());
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(121_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 1U);
@@ -232,7 +222,7 @@ TEST_F(ElsewhereTest, AnOwnerThatAskedForALongerLeaseIsGivenUpLater) {
 
 TEST_F(ElsewhereTest, EveryReportOfAnOwnerShowsThatItLives) {
   Server one = server();
-  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
   next_run(one.job, number);
   for (int epochs = 1; epochs <= 5; ++epochs) {
     EXPECT_EQ(one.job.give_up_the_dead(), 0U) << epochs;
@@ -251,7 +241,8 @@ TEST_F(ElsewhereTest, ALongLeaseIsNoShorterThanTenOfTheLongestEpochs) {
   const IssuedTry issued = one.job.issue(reported().device, patient);
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(3000_s);
-  one.job.report({.try_number = issued.step.number, .epochs = 1, .metric = 0.1, .gpus = {taken(10)}, .time = 3000_s});
+  one.job.report(
+      {.try_number = issued.step.number, .epochs = 1, .metric = 0.1, .gpus = {reported_energy(10)}, .time = 3000_s});
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(29'000_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 0U) << "ten epochs take 30 000 s";
@@ -303,7 +294,7 @@ TEST_F(ElsewhereTest, MessagesCountTriesAndRecurrencesFromOne) {
   const IssuedTry issued = one.job.issue(reported().device, beginning());
   EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).next(); }), "a try of recurrence 1 is running");
   one.job.lose(issued.step.number);
-  EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).finished(ended(records::TryOutcome::reached, 1)); }),
+  EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).finished(reported_end(records::TryOutcome::reached, 1)); }),
             "no try of recurrence 1 is running");
   one.job.resume(issued.recurrence).give_up("enough");
   EXPECT_TRUE(message([&] { one.job.resume(issued.recurrence).next(); }).starts_with("recurrence 1 is over"));
@@ -348,15 +339,16 @@ TEST_F(ElsewhereTest, EpochsInLateReportsMakeLeasesLonger) {
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(3601_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 1U) << "its first epoch takes longer";
-  one.job.report({.try_number = slow.step.number, .epochs = 1, .metric = 0.1, .gpus = {taken(10)}, .time = 4000_s});
+  one.job.report(
+      {.try_number = slow.step.number, .epochs = 1, .metric = 0.1, .gpus = {reported_energy(10)}, .time = 4000_s});
   EXPECT_EQ(one.job.longest_epoch(), 4000_s);
 }
 
 TEST_F(ElsewhereTest, EachAppendStoresTheSummary) {
   Server one = server();
-  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
   next_run(one.job, number);
-  one.job.resume(number).epochs({.epochs = 2, .metric = 0.1, .gpus = {taken(900)}, .time = 9_s});
+  one.job.resume(number).epochs({.epochs = 2, .metric = 0.1, .gpus = {reported_energy(900)}, .time = 9_s});
   const auto kept = one.store->summary(one.store->find("job")->id);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->entries, entries(one));
@@ -376,12 +368,12 @@ TEST_F(ElsewhereTest, EachAppendStoresTheSummary) {
 TEST_F(ElsewhereTest, AnotherEtaWeighsTheWholeSummaryAgain) {
   Server one = server();
   for (int night = 0; night < 3; ++night) {
-    const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+    const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
     next_run(one.job, number);
-    one.job.resume(number).finished(ended(records::TryOutcome::reached, 10));
+    one.job.resume(number).finished(reported_end(records::TryOutcome::reached, 10));
   }
   EXPECT_EQ(one.job.summary().took.cost, Joules{0.5 * 30'000 + 0.5 * 250 * 300});
-  records::JobDefinition other = definition();
+  records::JobDefinition other = served_job();
   other.eta = 1.0;
   Server second = server();
   one.job.redefine(other);

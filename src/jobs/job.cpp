@@ -19,7 +19,6 @@ namespace {
 
 // The most entries that a request makes, up to the one that answers it.
 constexpr std::size_t most_entries_of_a_request = 64;
-constexpr std::size_t longest_name = 200;
 // An owner that cannot be checked directly is dead after this much silence, by the clock of the process that waits,
 // unless it asked for another lease.
 constexpr Seconds usual_lease{120.0};
@@ -88,9 +87,9 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
 
 void check_name(std::string_view name) {
   const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
-  if (name.empty() || name.size() > longest_name || std::ranges::any_of(name, control)) {
+  if (name.empty() || name.size() > longest_job_name || std::ranges::any_of(name, control)) {
     throw Error{ErrorKind::invalid_argument, "this cannot be the name of a job",
-                fmt::format("choose one of 1 to {} printable characters", longest_name)};
+                fmt::format("choose one of 1 to {} printable characters", longest_job_name)};
   }
 }
 

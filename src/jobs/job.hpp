@@ -42,6 +42,7 @@
 #include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -64,6 +65,9 @@ struct Site {
 
 // This process on this machine.
 Site this_site(Clock& clock, const FileTree& machine);
+
+// The longest name of a job, in bytes.
+inline constexpr std::size_t longest_job_name = 200;
 
 // Run one try: number `number` of the job, on record as submitted.
 struct RunStep {

@@ -22,9 +22,9 @@ namespace {
 constexpr std::size_t last_recurrences = 5;
 // The least relative uncertainty of a recurrence's energy: at the beginning and the end of a command, counters always
 // read a little low. Assumed.
-constexpr double least_doubt = 0.003;
+constexpr double least_energy_doubt = 0.003;
 
-std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) {
+std::optional<records::Energy> total_energy(const std::vector<records::GpuEnergy>& gpus) {
   if (gpus.empty()) {
     return std::nullopt;
   }
@@ -130,7 +130,8 @@ void JobAccount::note(const records::TryStarted& started, WallTime when) {
 }
 
 void JobAccount::note(const records::ProfileTaken& profiled, WallTime /*when*/) {
-  charge(recurrence(profiled.event.recurrence), profiled.event.energy, sum(profiled.gpus), profiled.event.time);
+  charge(recurrence(profiled.event.recurrence), profiled.event.energy, total_energy(profiled.gpus),
+         profiled.event.time);
 }
 
 void JobAccount::note(const records::EpochsRun& run, WallTime /*when*/) {
@@ -149,7 +150,7 @@ void JobAccount::note(const records::TryFinished& finished, WallTime when) {
   one.metric = finished.metric ? finished.metric : one.metric;
   one.limit = finished.limit ? finished.limit : one.limit;
   one.exit_code = finished.exit_code;
-  one.energy = sum(finished.gpus);
+  one.energy = total_energy(finished.gpus);
   if (one.energy) {
     one.time = event.time;
     one.cost = cost_of(of.device, event.energy, event.time);
@@ -206,7 +207,7 @@ void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
   one.left_out = "it went on and reported epochs after it was given up";
   one.epochs = late.epochs;
   one.metric = late.metric ? late.metric : one.metric;
-  one.energy = sum(late.gpus);
+  one.energy = total_energy(late.gpus);
   if (one.energy) {
     one.time = late.time;
     one.cost =
@@ -224,8 +225,8 @@ void JobAccount::charge(RecurrenceAccount& of, Joules energy, const std::optiona
   view.energy = view.energy.value() + energy;
   view.cost = view.cost.value() + cost_of(of.device, energy, time);
   if (measured) {
-    view.uncertainty = Joules{
-        std::hypot(view.uncertainty.value().value(), measured->uncertainty.value(), least_doubt * energy.value())};
+    view.uncertainty = Joules{std::hypot(view.uncertainty.value().value(), measured->uncertainty.value(),
+                                         least_energy_doubt * energy.value())};
   }
 }
 

@@ -15,7 +15,7 @@ namespace zeus::jobs {
 
 namespace {
 
-constexpr std::size_t entries_at_once = 256;
+constexpr std::size_t entries_between_checks = 256;
 constexpr std::size_t most_at_once = 10'000;
 
 // The differences between pages of recurrences and of tries.
@@ -80,7 +80,7 @@ std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, 
     if ((some.size() == count && std::ranges::all_of(some, is_settled)) || after >= now.state().sequence()) {
       return some;
     }
-    const std::size_t more = std::min<std::uint64_t>(entries_at_once, now.state().sequence() - after);
+    const std::size_t more = std::min<std::uint64_t>(entries_between_checks, now.state().sequence() - after);
     for (const records::JobEntry& entry : store.entries(job.id, after, more)) {
       past.apply(entry);
     }

@@ -25,7 +25,7 @@ constexpr std::size_t most_lessons = 256;
 // The batch size of a job that has none.
 constexpr int only_batch_size = 1;
 
-[[noreturn]] void refuse(const records::JobEntry& entry, std::string_view why) {
+[[noreturn]] void refuse_entry(const records::JobEntry& entry, std::string_view why) {
   throw Error{ErrorKind::corrupt_data,
               fmt::format("entry {} of the job's history is not possible: {}", entry.sequence, why),
               "restore a backup of the store, or forget the job"};
@@ -33,7 +33,7 @@ constexpr int only_batch_size = 1;
 
 void require(bool holds, const records::JobEntry& entry, std::string_view why) {
   if (!holds) {
-    refuse(entry, why);
+    refuse_entry(entry, why);
   }
 }
 
@@ -143,7 +143,7 @@ bool JobState::here(std::uint64_t recurrence) const {
 // Checks an entry before it changes anything: a history may come from a file that was edited by hand.
 void JobState::check(const records::JobEntry& entry) const {
   if (entry.sequence != sequence_ + 1) {
-    refuse(entry, fmt::format("it comes after entry {}", sequence_));
+    refuse_entry(entry, fmt::format("it comes after entry {}", sequence_));
   }
   const auto known_size = [this, &entry](int batch_size) {
     require(std::ranges::binary_search(job_.spec().batch_sizes, batch_size), entry,

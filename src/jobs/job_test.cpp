@@ -1,6 +1,8 @@
 #include "jobs/job.hpp"
 
 #include "store/open_store.hpp"
+#include "tests/support/failures.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -15,30 +17,26 @@
 namespace zeus::jobs {
 namespace {
 
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+using test::two_limit_v100;
 
-records::JobDevice v100() {
-  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
-}
-
-records::JobDefinition definition() {
+records::JobDefinition nightly_job() {
   return {.batch_sizes = {32, 16, 64},
           .default_batch_size = 32,
           .target = records::JobTarget{.metric = 0.9},
           .max_epochs = 50,
           .policy = "lookahead",
           .max_slowdown = {},
-          .device = v100()};
+          .device = two_limit_v100()};
 }
 
-records::GpuEnergy taken(double energy) {
+records::GpuEnergy measured_energy(double energy) {
   return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = 1_J, .systematic = {}}};
 }
 
 Finished ended(records::TryOutcome outcome, int epochs) {
   return {.outcome = outcome,
           .epochs = epochs,
-          .gpus = {taken(1000.0 * epochs)},
+          .gpus = {measured_energy(1000.0 * epochs)},
           .time = Seconds{10.0 * epochs},
           .limit = 250_W,
           .metric = {},
@@ -59,7 +57,7 @@ records::WholeEpochs whole(Watts limit) {
           .start_energy = Joules{}};
 }
 
-class JobTest : public testing::Test {
+class JobTest : public testing::Test, protected test::Failures {
  protected:
   // A process of this machine, as listed in its /proc.
   Site site_of(std::int64_t pid, std::uint64_t started, const std::string& place = "boot pid:[1]") {
@@ -88,7 +86,8 @@ class JobTest : public testing::Test {
         limits.push_back(
             {.limit = limit, .epoch_time = Seconds{200'000.0 / limit.value()}, .average_power = limit * 0.9});
       }
-      recurrence.profiled({.batch_size = profile.batch_size, .limits = limits, .charged = {taken(50)}, .time = 1_s});
+      recurrence.profiled(
+          {.batch_size = profile.batch_size, .limits = limits, .charged = {measured_energy(50)}, .time = 1_s});
     }
   }
 
@@ -98,24 +97,14 @@ class JobTest : public testing::Test {
   std::unique_ptr<store::JobStore> store_ = open();
 };
 
-template <typename Action>
-Error failure_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorKind::internal, "nothing failed"};
-}
-
 TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence recurrence = job.begin(two_limit_v100());
   const RunStep first = next_run(recurrence);
   EXPECT_EQ(first.batch_size, 32);
   EXPECT_EQ(first.number, 0U);
-  recurrence.epochs({.epochs = 3, .metric = 0.5, .gpus = {taken(3000)}, .time = 30_s});
+  recurrence.epochs({.epochs = 3, .metric = 0.5, .gpus = {measured_energy(3000)}, .time = 30_s});
   recurrence.finished(ended(records::TryOutcome::stopped, 20));
   EXPECT_FALSE(recurrence.over());
   const RunStep second = next_run(recurrence);
@@ -134,7 +123,7 @@ TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
 // Runs a recurrence that misses as often as allowed and returns the batch sizes it tries; checks what ends it.
 std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_run, std::size_t times,
                       const std::optional<std::string>& left_out = {}) {
-  Recurrence recurrence = job.begin(v100());
+  Recurrence recurrence = job.begin(two_limit_v100());
   std::vector<int> tried;
   for (std::size_t time = 0; time < times; ++time) {
     tried.push_back(next_run(recurrence).batch_size);
@@ -151,12 +140,12 @@ std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_
 
 TEST_F(JobTest, IfNothingEverReachedTheTargetNoBatchSizeIsTriedTwiceInARecurrence) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64}));
   EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64})) << "each recurrence starts over";
   EXPECT_EQ(job.view().recurrences.back().state, records::RecurrenceState::given_up);
   EXPECT_EQ(job.view().recurrences.back().reason, "it missed the target, which has never been reached");
-  records::JobDefinition as_published = definition();
+  records::JobDefinition as_published = nightly_job();
   as_published.policy = "zeus";
   Job other = Job::open(*store_, site_of(1, 7), "other", as_published);
   EXPECT_EQ(miss(other, next_run, 2), (std::vector{32, 64})) << "it prunes sizes below a default that missed";
@@ -165,34 +154,34 @@ TEST_F(JobTest, IfNothingEverReachedTheTargetNoBatchSizeIsTriedTwiceInARecurrenc
 
 TEST_F(JobTest, MissesThatAreLeftOutAreNotRepeated) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   EXPECT_EQ(miss(job, next_run, 1, "another process held the GPU's limit"), (std::vector{32}));
 }
 
 TEST_F(JobTest, ABatchSizeThatReachedTheTargetIsTriedAgainUntilTheTargetChanges) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     next_run(recurrence);
     Finished shared = ended(records::TryOutcome::reached, 3);
     shared.left_out = "another process held the GPU's limit";
     recurrence.finished(shared);
   }
   EXPECT_EQ(miss(job, next_run, 20).size(), 20U);
-  records::JobDefinition harder = definition();
+  records::JobDefinition harder = nightly_job();
   harder.target->metric = 0.99;
   job.redefine(harder);
   EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64}));
-  job.redefine(definition());
+  job.redefine(nightly_job());
   EXPECT_EQ(miss(job, next_run, 20).size(), 20U);
 }
 
 // The policy asks about 32 and would run it next; meanwhile a training at 16 has reached the target.
 TEST_F(JobTest, ATrainingIsClaimedWhateverTheNextStepWouldHaveBeen) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence recurrence = job.begin(two_limit_v100());
   EXPECT_EQ(std::get<ProfileStep>(recurrence.next()).batch_size, 32);
   const std::uint64_t seed = job.seed_of_next_try();
   const RunStep step = recurrence.claim(16);
@@ -207,9 +196,9 @@ TEST_F(JobTest, ATrainingIsClaimedWhateverTheNextStepWouldHaveBeen) {
 }
 
 TEST_F(JobTest, RefusesCallsOutOfOrder) {
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   put_process(1, 7);
-  Recurrence recurrence = job.begin(v100());
+  Recurrence recurrence = job.begin(two_limit_v100());
   EXPECT_EQ(failure_of([&] { recurrence.finished(ended(records::TryOutcome::reached, 1)); }).kind(),
             ErrorKind::invalid_argument);
   next_run(recurrence);
@@ -224,12 +213,12 @@ TEST_F(JobTest, RefusesCallsOutOfOrder) {
 }
 
 TEST_F(JobTest, RefusesAnotherDefinitionAndNamesTheDifferences) {
-  Job::open(*store_, site_of(1, 7), "job", definition());
-  records::JobDefinition same = definition();
+  Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  records::JobDefinition same = nightly_job();
   same.batch_sizes = {64, 32, 16};
   same.device.model = "A100";
   EXPECT_EQ(Job::open(*store_, site_of(1, 7), "job", same).definition().batch_sizes, (std::vector{16, 32, 64}));
-  records::JobDefinition other = definition();
+  records::JobDefinition other = nightly_job();
   other.eta = 0.75;
   other.batch_sizes = {16, 32};
   const Error error = failure_of([&] { Job::open(*store_, site_of(1, 7), "job", other); });
@@ -243,15 +232,15 @@ TEST_F(JobTest, RefusesImpossibleJobs) {
   const auto refused = [this](const std::string& name, const records::JobDefinition& what) {
     return failure_of([&] { Job::open(*store_, site_of(1, 7), name, what); }).kind();
   };
-  EXPECT_EQ(refused("", definition()), ErrorKind::invalid_argument);
-  EXPECT_EQ(refused("a\nb", definition()), ErrorKind::invalid_argument);
-  EXPECT_EQ(refused(std::string(300, 'n'), definition()), ErrorKind::invalid_argument);
+  EXPECT_EQ(refused("", nightly_job()), ErrorKind::invalid_argument);
+  EXPECT_EQ(refused("a\nb", nightly_job()), ErrorKind::invalid_argument);
+  EXPECT_EQ(refused(std::string(300, 'n'), nightly_job()), ErrorKind::invalid_argument);
   for (const auto& change : std::vector<std::function<void(records::JobDefinition&)>>{
            [](auto& job) { job.default_batch_size = 17; }, [](auto& job) { job.eta = 2.0; },
            [](auto& job) { job.policy = "guess"; }, [](auto& job) { job.device.power_limits.clear(); },
            [](auto& job) { job.device.gpus = 0; }, [](auto& job) { job.max_slowdown = 0.5; },
            [](auto& job) { job.device.max_power = {}; }}) {
-    records::JobDefinition wrong = definition();
+    records::JobDefinition wrong = nightly_job();
     change(wrong);
     EXPECT_EQ(refused("job", wrong), ErrorKind::invalid_argument);
   }
@@ -260,14 +249,14 @@ TEST_F(JobTest, RefusesImpossibleJobs) {
 
 TEST_F(JobTest, AJobWithoutBatchSizesChoosesThePowerLimitAlone) {
   put_process(1, 7);
-  records::JobDefinition alone = definition();
+  records::JobDefinition alone = nightly_job();
   alone.batch_sizes.clear();
   alone.target.reset();
   alone.max_epochs = 1;
   Job job = Job::open(*store_, site_of(1, 7), "job", alone);
   std::optional<Watts> limit;
   for (int night = 0; night < 4; ++night) {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
     EXPECT_EQ(run.batch_size, 1);
     recurrence.finished(ended(records::TryOutcome::reached, 1));
@@ -280,12 +269,12 @@ TEST_F(JobTest, AJobWithoutBatchSizesChoosesThePowerLimitAlone) {
 TEST_F(JobTest, GivesUpRecurrencesOfADeadOwnerOnThisMachine) {
   put_process(1, 7);
   put_process(2, 7);
-  Job dead = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence left = dead.begin(v100());
+  Job dead = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence left = dead.begin(two_limit_v100());
   next_run(left);
-  left.epochs({.epochs = 4, .metric = {}, .gpus = {taken(4000)}, .time = 40_s});
+  left.epochs({.epochs = 4, .metric = {}, .gpus = {measured_energy(4000)}, .time = 40_s});
   const auto other = open();
-  Job alive = Job::open(*other, site_of(2, 7), "job", definition());
+  Job alive = Job::open(*other, site_of(2, 7), "job", nightly_job());
   EXPECT_EQ(alive.give_up_the_dead(), 0U) << "its owner runs";
   put_process(1, 8);
   EXPECT_EQ(alive.give_up_the_dead(), 1U) << "another process has its ID now";
@@ -296,15 +285,15 @@ TEST_F(JobTest, GivesUpRecurrencesOfADeadOwnerOnThisMachine) {
   EXPECT_EQ(view.tries.at(0).outcome, records::TryOutcome::lost);
   EXPECT_GE(view.recurrences.at(0).energy, Joules{4000}) << "what it reported counts";
   EXPECT_EQ(failure_of([&] { left.finished(ended(records::TryOutcome::reached, 5)); }).kind(), ErrorKind::conflict);
-  EXPECT_EQ(other->entries(other->find("job")->id, 0, all).size(), alive.view().entries);
+  EXPECT_EQ(other->entries(other->find("job")->id, 0, test::all_entries).size(), alive.view().entries);
 }
 
 TEST_F(JobTest, AnOwnerElsewhereIsDeadIfItsBeatsStandStillByTheWatchersClock) {
   put_process(2, 7);
-  Job far = Job::open(*store_, site_of(1, 7, "another boot pid:[1]"), "job", definition());
-  Recurrence left = far.begin(v100());
+  Job far = Job::open(*store_, site_of(1, 7, "another boot pid:[1]"), "job", nightly_job());
+  Recurrence left = far.begin(two_limit_v100());
   next_run(left);
-  Job near = Job::open(*store_, site_of(2, 7), "job", definition());
+  Job near = Job::open(*store_, site_of(2, 7), "job", nightly_job());
   EXPECT_EQ(near.give_up_the_dead(), 0U);
   clock_.step_wall(Seconds{1e8});
   EXPECT_EQ(near.give_up_the_dead(), 0U) << "civil time does not count";
@@ -319,8 +308,8 @@ TEST_F(JobTest, AnOwnerElsewhereIsDeadIfItsBeatsStandStillByTheWatchersClock) {
 }
 
 TEST_F(JobTest, ABeatIsWrittenAtMostOnceInTenSeconds) {
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence recurrence = job.begin(two_limit_v100());
   for (int second = 0; second < 25; ++second) {
     recurrence.beat();
     clock_.advance(1_s);
@@ -330,9 +319,9 @@ TEST_F(JobTest, ABeatIsWrittenAtMostOnceInTenSeconds) {
 
 TEST_F(JobTest, AnUnfinishedRecurrenceIsGivenUp) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     next_run(recurrence);
   }
   const records::JobView view = job.view();
@@ -342,8 +331,8 @@ TEST_F(JobTest, AnUnfinishedRecurrenceIsGivenUp) {
 
 TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceAndTeachesNothing) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence recurrence = job.begin(two_limit_v100());
   next_run(recurrence);
   Finished shared = ended(records::TryOutcome::reached, 3);
   shared.left_out = "another process held the GPU's limit";
@@ -357,7 +346,7 @@ TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceAndTeachesNothing) {
 TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasurements) {
   put_process(1, 7);
   const records::JobDevice a100{.model = "A100", .gpus = 2, .max_power = 800_W, .power_limits = {200_W, 400_W}};
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   const auto run_on = [&](const records::JobDevice& device) {
     Recurrence recurrence = job.begin(device);
     const RunStep run = next_run(recurrence);
@@ -365,7 +354,7 @@ TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasur
     recurrence.finished(ended(records::TryOutcome::reached, 10));
   };
   for (int night = 0; night < 3; ++night) {
-    run_on(v100());
+    run_on(two_limit_v100());
   }
   const std::vector<records::LimitProfile> before = job.limits(32);
   EXPECT_FALSE(before.empty());
@@ -375,7 +364,7 @@ TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasur
   for (const records::LimitProfile& limit : job.limits(32)) {
     EXPECT_EQ(std::ranges::count(a100.power_limits, limit.limit), 1);
   }
-  Recurrence back = job.begin(v100());
+  Recurrence back = job.begin(two_limit_v100());
   EXPECT_EQ(job.limits(32), before);
   const Step step = back.next();
   if (const auto* profile = std::get_if<ProfileStep>(&step)) {
@@ -387,8 +376,8 @@ TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasur
 
 TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotDelayTheModel) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence recurrence = job.begin(two_limit_v100());
   EXPECT_TRUE(std::holds_alternative<ProfileStep>(recurrence.next()));
   const Step step = recurrence.next();
   ASSERT_TRUE(std::holds_alternative<RunStep>(step));
@@ -397,9 +386,9 @@ TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotDelayTheModel) {
 
 TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   for (int night = 0; night < 40; ++night) {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     next_run(recurrence);
     recurrence.finished(ended(records::TryOutcome::reached, 10 + night % 3));
   }
@@ -409,7 +398,7 @@ TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
   const auto next = [&] {
     const auto again = open();
     Job other = *Job::find(*again, site_of(1, 7), "job");
-    Recurrence recurrence = other.begin(v100());
+    Recurrence recurrence = other.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
     recurrence.finished(ended(records::TryOutcome::lost, 0));
     return std::pair{run.batch_size, run.limit};
@@ -422,28 +411,28 @@ TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
 }
 
 TEST_F(JobTest, AJobJustOpenedLeavesTheStoredDaysAlone) {
-  const store::JobId id = Job::open(*store_, site_of(1, 7), "job", definition()).id();
-  Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
+  const store::JobId id = Job::open(*store_, site_of(1, 7), "job", nightly_job()).id();
+  Job::find(*store_, site_of(1, 7), "job")->begin(two_limit_v100()).give_up("");
   constexpr std::int64_t day = 1;
   const auto on_that_day = [&] { return store_->savings(day, day).days.size(); };
   // A day on which no recurrence reached the target: writing all days again would drop it.
   const records::DaySums foreign{.day = day, .unit = records::CountUnit::known, .recurrences = 7};
   store_->keep_summary(id, {.summary = *store_->summary(id), .days = {foreign}});
-  Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
+  Job::find(*store_, site_of(1, 7), "job")->begin(two_limit_v100()).give_up("");
   EXPECT_EQ(on_that_day(), 1U);
   store_->drop_summaries();
-  Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
+  Job::find(*store_, site_of(1, 7), "job")->begin(two_limit_v100()).give_up("");
   EXPECT_EQ(on_that_day(), 0U);
   EXPECT_EQ(store_->summary(id)->given_up, 3U);
 }
 
 TEST_F(JobTest, ShowsSavingsOnceTheDefaultIsKnown) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   EXPECT_FALSE(job.view().savings);
   EXPECT_FALSE(job.view().savings_unknown.empty());
   for (int night = 0; night < 6; ++night) {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
     Finished result = ended(records::TryOutcome::reached, 10);
     result.limit = run.limit.value_or(250_W);
@@ -465,9 +454,9 @@ TEST_F(JobTest, ShowsSavingsOnceTheDefaultIsKnown) {
 // An unknown energy counts neither as saved nor as spent.
 TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   for (int night = 0; night < 6; ++night) {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
     Finished result = ended(records::TryOutcome::reached, 10);
     result.limit = run.limit.value_or(250_W);
@@ -494,7 +483,7 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
 // saved.
 Finished run_with_start(Watts limit) {
   Finished result = ended(records::TryOutcome::reached, 10);
-  result.gpus = {taken(1200)};
+  result.gpus = {measured_energy(1200)};
   result.time = 14_s;
   result.limit = limit;
   result.whole_epochs = {{.limit = limit,
@@ -510,11 +499,11 @@ Finished run_with_start(Watts limit) {
 
 TEST_F(JobTest, CountsTheStartForTheRunAndForTheDefault) {
   put_process(1, 7);
-  records::JobDefinition limits_alone = definition();
+  records::JobDefinition limits_alone = nightly_job();
   limits_alone.batch_sizes.clear();
   Job job = Job::open(*store_, site_of(1, 7), "job", limits_alone);
   for (int night = 0; night < 3; ++night) {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     next_run(recurrence);
     if (night == 0) {
       // Its limits were measured in slices with large errors, as slices of a few steps can have.
@@ -542,11 +531,11 @@ TEST_F(JobTest, CountsTheStartForTheRunAndForTheDefault) {
 
 TEST_F(JobTest, KeepsTheDefaultIfARedefinitionLeavesItsEpochsAlone) {
   put_process(1, 7);
-  records::JobDefinition defined = definition();
+  records::JobDefinition defined = nightly_job();
   defined.batch_sizes.clear();
   Job job = Job::open(*store_, site_of(1, 7), "job", defined);
   const auto run = [&] {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     recurrence.finished(run_with_start(next_run(recurrence).limit.value_or(250_W)));
     return job.view().recurrences.back();
   };
@@ -564,8 +553,8 @@ TEST_F(JobTest, KeepsTheDefaultIfARedefinitionLeavesItsEpochsAlone) {
 
 TEST_F(JobTest, ShowsNoSavingsIfTheStartIsUnknown) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
+  Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
+  Recurrence recurrence = job.begin(two_limit_v100());
   next_run(recurrence);
   Finished result = run_with_start(100_W);
   result.whole_epochs->start_time.reset();
@@ -581,15 +570,15 @@ TEST_F(JobTest, ShowsNoSavingsIfTheStartIsUnknown) {
 // The script becomes three times as fast by itself, which no limit has saved.
 TEST_F(JobTest, DoesNotCountAChangeOfTheJobAsASaving) {
   put_process(1, 7);
-  records::JobDefinition limits_alone = definition();
+  records::JobDefinition limits_alone = nightly_job();
   limits_alone.batch_sizes.clear();
   Job job = Job::open(*store_, site_of(1, 7), "job", limits_alone);
   for (int night = 0; night < 4; ++night) {
-    Recurrence recurrence = job.begin(v100());
+    Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
     Finished result = run_with_start(run.limit.value_or(250_W));
     if (night >= 2) {
-      result.gpus = {taken(200 + 333)};
+      result.gpus = {measured_energy(200 + 333)};
       result.time = Seconds{4.0 + 10.0 / 3.0};
       result.whole_epochs->time = 3_s;
       result.whole_epochs->energy = 300_J;

@@ -17,7 +17,7 @@ namespace {
 
 // A snapshot costs a write; folding fewer entries costs less.
 constexpr std::uint64_t entries_between_snapshots = 64;
-constexpr std::size_t entries_at_once = 4096;
+constexpr std::size_t entries_read_at_once = 4096;
 // An earlier state is folded from the checkpoint before it.
 constexpr std::uint64_t entries_between_checkpoints = 2048;
 
@@ -112,7 +112,7 @@ void Job::Impl::weigh_anew() {
   while (account_->state().sequence() < length) {
     const std::uint64_t after = account_->state().sequence();
     for (const records::JobEntry& entry :
-         store->entries(stored.id, after, std::min<std::size_t>(length - after, entries_at_once))) {
+         store->entries(stored.id, after, std::min<std::size_t>(length - after, entries_read_at_once))) {
       account_->apply(entry);
       if (entry.sequence % entries_between_checkpoints == 0) {
         keep_checkpoint();
@@ -138,8 +138,8 @@ void Job::Impl::take(records::JobEntry entry) {
 
 void Job::Impl::refresh() {
   while (true) {
-    std::vector<records::JobEntry> news = store->entries(stored.id, state().sequence(), entries_at_once);
-    const bool all = news.size() < entries_at_once;
+    std::vector<records::JobEntry> news = store->entries(stored.id, state().sequence(), entries_read_at_once);
+    const bool all = news.size() < entries_read_at_once;
     for (records::JobEntry& entry : news) {
       take(std::move(entry));
     }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Seconds between_beats{10.0};
 // The assumed relative uncertainty of an energy.
-constexpr double least_doubt = 0.01;
+constexpr double assumed_energy_doubt = 0.01;
 
 Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
   double whole = 0.0;
@@ -39,7 +39,7 @@ void require_no_fall(const RunningTry& before, int epochs, const std::vector<rec
   if (time < before.time) {
     refuse(fmt::format("the try had taken {} s before, and now reports {} s", before.time.value(), time.value()));
   }
-  const Joules doubt = 2.0 * (uncertainty_of(gpus) + before.uncertainty) + least_doubt * before.energy;
+  const Joules doubt = 2.0 * (uncertainty_of(gpus) + before.uncertainty) + assumed_energy_doubt * before.energy;
   if (!gpus.empty() && sum(gpus) + doubt < before.energy) {
     refuse(
         fmt::format("the try had taken {} J before, and now reports {} J", before.energy.value(), sum(gpus).value()));

@@ -3,6 +3,7 @@
 #include "jobs/job.hpp"
 #include "jobs/transfer.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -16,9 +17,7 @@
 namespace zeus::jobs {
 namespace {
 
-records::JobDevice v100() {
-  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
-}
+using test::two_limit_v100;
 
 records::JobDefinition as_it_began() {
   return {.batch_sizes = {16, 32, 64},
@@ -28,7 +27,7 @@ records::JobDefinition as_it_began() {
           .policy = "zeus",
           .max_slowdown = {},
           .learning_rate = "32:0.1 linear",
-          .device = v100()};
+          .device = two_limit_v100()};
 }
 
 class RedefinitionTest : public testing::Test {
@@ -41,7 +40,7 @@ class RedefinitionTest : public testing::Test {
   // Recurrences whose tries reach the target after 10 epochs, except at batch size 64, which misses.
   static void learn(Job& job, int nights) {
     for (int night = 0; night < nights; ++night) {
-      Recurrence recurrence = job.begin(v100());
+      Recurrence recurrence = job.begin(two_limit_v100());
       while (!recurrence.over()) {
         const Step step = recurrence.next();
         if (const auto* const profile = std::get_if<ProfileStep>(&step)) {
@@ -228,7 +227,7 @@ TEST_F(RedefinitionTest, NothingStaysIfATrainingCountedAsOneEpoch) {
 TEST_F(RedefinitionTest, ARunningJobIsNotRedefined) {
   records::JobDefinition other = as_it_began();
   other.eta = 1.0;
-  const Recurrence running = job_.begin(v100());
+  const Recurrence running = job_.begin(two_limit_v100());
   try {
     job_.redefine(other);
     ADD_FAILURE() << "it was redefined";

@@ -19,7 +19,7 @@ namespace zeus::jobs {
 
 namespace {
 
-[[noreturn]] void refuse(std::size_t line, std::string_view why) {
+[[noreturn]] void refuse_line(std::size_t line, std::string_view why) {
   throw Error{ErrorKind::corrupt_data, fmt::format("line {} is not part of an exported job: {}", line, why),
               "export the job again with `zeus jobs NAME export`"};
 }
@@ -33,7 +33,7 @@ auto reading(std::size_t number, Read read) {
   } catch (const Error& error) {
     why = error.message();
   }
-  refuse(number, why);
+  refuse_line(number, why);
 }
 
 // The first line.
@@ -108,7 +108,7 @@ class Lines {
       const bool is_whole = end < piece_.size();
       piece_.remove_prefix(std::min(end + 1, piece_.size()));
       if (line.size() > longest_line) {
-        refuse(number_ + 1, "it is too long");
+        refuse_line(number_ + 1, "it is too long");
       }
       if (is_whole) {
         break;
@@ -129,12 +129,12 @@ class Lines {
 };
 
 // Reads an export and keeps the state of the job as read so far.
-class Reading {
+class ExportReading {
  public:
-  explicit Reading(const TextPieces& text) : lines_{text} {
+  explicit ExportReading(const TextPieces& text) : lines_{text} {
     const std::optional<std::string> line = lines_.next();
     if (!line) {
-      refuse(1, "the text is empty");
+      refuse_line(1, "the text is empty");
     }
     reading(1, [&] {
       Heading heading =
@@ -156,13 +156,13 @@ class Reading {
   // Nothing after the last entry, once the end has been checked.
   std::optional<records::JobEntry> next() {
     if (!ahead_) {
-      refuse(lines_.number(), cut_short);
+      refuse_line(lines_.number(), cut_short);
     }
     const std::size_t number = lines_.number();
     const std::string line = *std::exchange(ahead_, lines_.next());
     if (!ahead_) {
       if (!is_end(line, count_)) {
-        refuse(number, cut_short);
+        refuse_line(number, cut_short);
       }
       ahead_ = line;  // so that the next call finds the end again
       return std::nullopt;
@@ -222,7 +222,7 @@ class ImportedEntries final : public store::EntrySource {
 
   const TextPieces& text_;
   WallTime now_;
-  std::optional<Reading> reading_;
+  std::optional<ExportReading> reading_;
   std::vector<records::JobEntry> some_;
   std::uint64_t last_ = 0;
   bool is_over_ = false;
@@ -240,7 +240,7 @@ std::string export_text(const ExportedJob& job) {
 
 ExportedJob exported_job_from(std::string_view text) {
   const TextPieces pieces = pieces_of(text);
-  Reading reading{pieces};
+  ExportReading reading{pieces};
   ExportedJob job{
       .name = reading.name(), .definition = reading.definition(), .created = reading.created(), .entries = {}};
   while (std::optional<records::JobEntry> entry = reading.next()) {
@@ -291,7 +291,7 @@ std::string export_job(store::JobStore& store, std::string_view name) {
 store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
                             const store::JobOrigin& origin) {
   check_name(name);
-  const Reading heading{text};
+  const ExportReading heading{text};
   ImportedEntries entries{text, now};
   return store.import(name, heading.definition(), heading.created(), entries, origin);
 }

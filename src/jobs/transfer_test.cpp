@@ -2,6 +2,7 @@
 
 #include "jobs/job.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -11,22 +12,24 @@
 namespace zeus::jobs {
 namespace {
 
-records::JobDefinition definition() {
+using test::two_limit_v100;
+
+records::JobDefinition moved_job() {
   return {.batch_sizes = {16, 32},
           .default_batch_size = 32,
           .target = {},
           .max_epochs = 50,
           .policy = "zeus",
           .max_slowdown = {},
-          .device = {.model = "V100", .max_power = 250_W, .power_limits = {100_W, 250_W}}};
+          .device = two_limit_v100()};
 }
 
 class TransferTest : public testing::Test {
  protected:
   TransferTest() {
-    Job job = Job::open(*store_, this_site(clock_, FileTree{}), "job", definition());
+    Job job = Job::open(*store_, this_site(clock_, FileTree{}), "job", moved_job());
     for (int night = 0; night < 3; ++night) {
-      Recurrence recurrence = job.begin(definition().device);
+      Recurrence recurrence = job.begin(moved_job().device);
       recurrence.next();
       recurrence.finished({.outcome = records::TryOutcome::reached,
                            .epochs = 10 + night,
@@ -57,7 +60,7 @@ class TransferTest : public testing::Test {
 TEST_F(TransferTest, AnImportedJobIsTheExportedOneUnderItsNewName) {
   const std::string text = export_job(*store_, "job");
   const store::StoredJob job = import_job(*store_, "other", text, clock_.wall());
-  EXPECT_EQ(job.definition, definition());
+  EXPECT_EQ(job.definition, moved_job());
   ExportedJob again = exported_job_from(export_job(*store_, "other"));
   EXPECT_EQ(again.name, "other");
   again.name = "job";
@@ -66,7 +69,7 @@ TEST_F(TransferTest, AnImportedJobIsTheExportedOneUnderItsNewName) {
 
 TEST_F(TransferTest, RecurrencesThatRanDuringTheExportAreGivenUp) {
   Job job = *Job::find(*store_, this_site(clock_, FileTree{}), "job");
-  Recurrence recurrence = job.begin(definition().device);
+  Recurrence recurrence = job.begin(moved_job().device);
   recurrence.next();
   import_job(*store_, "other", export_job(*store_, "job"), clock_.wall());
   const records::JobView view = Job::find(*store_, this_site(clock_, FileTree{}), "other")->view();

@@ -6,6 +6,7 @@
 #include <zeus/version.hpp>
 
 #include "base/c_wall.hpp"
+#include "library/c_guard.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of zeus.h
 struct zeus_monitor {
@@ -38,19 +38,15 @@ using zeus::c_wall::give_back;
 using zeus::c_wall::known_part;
 using zeus::c_wall::numbers;
 using zeus::c_wall::unknown;
+using zeus::library::guarded;
 
 // A fixed buffer, so that running out of memory can be reported as well.
 thread_local char last_error[512] = "";
 
-template <typename Body>
-zeus_status guarded(Body&& body) noexcept {
-  return zeus::c_wall::guarded<zeus_status>(std::forward<Body>(body), zeus_set_last_error);
-}
-
 static_assert(zeus::c_wall::status_of(zeus::ErrorKind::invalid_argument) == ZEUS_INVALID_ARGUMENT &&
               zeus::c_wall::status_of(zeus::ErrorKind::internal) == ZEUS_INTERNAL);
 
-zeus::MonitorOptions options_from(const zeus_options* given) {
+zeus::MonitorOptions monitor_options_from(const zeus_options* given) {
   zeus::MonitorOptions options;
   if (given == nullptr) {
     return options;
@@ -76,7 +72,7 @@ zeus::MonitorOptions options_from(const zeus_options* given) {
   return options;
 }
 
-zeus_energy to_c(const zeus::MeasuredEnergy& measured) {
+zeus_energy c_energy(const zeus::MeasuredEnergy& measured) {
   zeus_energy energy{};
   energy.known = measured.energy ? 1 : 0;
   energy.value = energy.uncertainty = energy.systematic = unknown;
@@ -91,7 +87,7 @@ zeus_energy to_c(const zeus::MeasuredEnergy& measured) {
   return energy;
 }
 
-zeus_throttle to_c(const zeus::ThrottleTime& times) {
+zeus_throttle c_throttle(const zeus::ThrottleTime& times) {
   zeus_throttle throttle{};
   const auto put = [&throttle](const std::optional<zeus::Seconds>& time, double& seconds, zeus_throttle_reason reason) {
     seconds = time ? time->value() : unknown;
@@ -146,7 +142,7 @@ zeus_status zeus_monitor_open(const zeus_options* options, zeus_monitor** monito
   return guarded([&] {
     expect(monitor != nullptr, "the pointer for the monitor is null");
     *monitor = nullptr;
-    *monitor = new zeus_monitor{options_from(options)};
+    *monitor = new zeus_monitor{monitor_options_from(options)};
   });
 }
 
@@ -224,13 +220,13 @@ zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_de
     const zeus::Measurement& m = measurement->measurement;
     switch (device) {
       case ZEUS_GPU:
-        return give_back(to_c(find(m.gpu_energy, index)), energy);
+        return give_back(c_energy(find(m.gpu_energy, index)), energy);
       case ZEUS_CPU:
-        return give_back(to_c(find(m.cpu_energy, index)), energy);
+        return give_back(c_energy(find(m.cpu_energy, index)), energy);
       case ZEUS_DRAM:
-        return give_back(to_c(find(m.dram_energy, index)), energy);
+        return give_back(c_energy(find(m.dram_energy, index)), energy);
       case ZEUS_ALL_GPUS:
-        return give_back(to_c(m.total_gpu_energy()), energy);
+        return give_back(c_energy(m.total_gpu_energy()), energy);
     }
     expect(false, "there is no such kind of device");
   });
@@ -239,7 +235,7 @@ zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_de
 zeus_status zeus_measurement_throttle(const zeus_measurement* measurement, int gpu, zeus_throttle* throttle) {
   return guarded([&] {
     expect(measurement != nullptr, "the measurement is missing");
-    give_back(to_c(find(measurement->measurement.gpu_throttle, gpu)), throttle);
+    give_back(c_throttle(find(measurement->measurement.gpu_throttle, gpu)), throttle);
   });
 }
 

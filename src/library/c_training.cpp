@@ -4,11 +4,11 @@
 #include <zeus/train.hpp>
 
 #include "base/c_wall.hpp"
+#include "library/c_guard.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of zeus.h
 struct zeus_training {
@@ -26,11 +26,7 @@ using zeus::c_wall::number_of;
 using zeus::c_wall::numbers;
 using zeus::c_wall::optional_of;
 using zeus::c_wall::unknown;
-
-template <typename Body>
-zeus_status guarded(Body&& body) noexcept {
-  return zeus::c_wall::guarded<zeus_status>(std::forward<Body>(body), zeus_set_last_error);
-}
+using zeus::library::guarded;
 
 zeus::TrainingMode mode_of(const zeus_training_mode& mode) {
   switch (number_behind(mode)) {
@@ -64,7 +60,7 @@ zeus::PowerGoal goal_of(const zeus_training_options& options) {
 }
 
 // The only place here that knows the structure of TrainingOptions.
-zeus::TrainingOptions options_from(const zeus_training_options& given) {
+zeus::TrainingOptions training_options_from(const zeus_training_options& given) {
   zeus::TrainingOptions options;
   options.mode = mode_of(given.mode);
   options.eta = optional_of(given.eta).value_or(options.eta);
@@ -127,7 +123,7 @@ void put(const std::optional<zeus::Energy>& energy, double& value, double& uncer
   uncertainty = energy ? energy->uncertainty.value() : unknown;
 }
 
-zeus_training_result to_c(const zeus::TrainingResult& from) {
+zeus_training_result c_training_result(const zeus::TrainingResult& from) {
   zeus_training_result result{};
   result.stopped_by = reason_of(from.stopped_by);
   result.epochs = from.epochs.size();
@@ -152,7 +148,7 @@ zeus_training_result to_c(const zeus::TrainingResult& from) {
   return result;
 }
 
-zeus_epoch to_c(const zeus::EpochReport& from) {
+zeus_epoch c_epoch(const zeus::EpochReport& from) {
   zeus_epoch epoch{};
   epoch.number = from.number;
   epoch.steps = from.steps;
@@ -189,7 +185,7 @@ zeus_status zeus_training_open(const zeus_training_options* options, zeus_traini
     expect(training != nullptr, "the pointer for the training is null");
     *training = nullptr;
     const zeus_training_options full = options != nullptr ? zeus::c_wall::known_part(options) : zeus_training_options{};
-    *training = new zeus_training{zeus::Training{options_from(full)}};
+    *training = new zeus_training{zeus::Training{training_options_from(full)}};
   });
 }
 
@@ -260,14 +256,14 @@ zeus_status zeus_training_finish(zeus_training* training) {
 }
 
 zeus_status zeus_training_get_result(const zeus_training* training, zeus_training_result* result) {
-  return with(training, [&](const zeus::Training& it) { give_back(to_c(it.result()), result); });
+  return with(training, [&](const zeus::Training& it) { give_back(c_training_result(it.result()), result); });
 }
 
 zeus_status zeus_training_get_epoch(const zeus_training* training, uint64_t index, zeus_epoch* epoch) {
   return with(training, [&](const zeus::Training& it) {
     const zeus::TrainingResult result = it.result();
     expect(index < result.epochs.size(), "there is no such epoch", "ask zeus_training_get_result() how many there are");
-    give_back(to_c(result.epochs[index]), epoch);
+    give_back(c_epoch(result.epochs[index]), epoch);
   });
 }
 

@@ -8,7 +8,7 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double memory = 48;  // ticks over which errors are averaged: the whole history
+constexpr double error_memory = 48;  // ticks over which errors are averaged: the whole history
 constexpr double wave_memory = 12;
 // How much of a wave's variance shows at the middle of a straight line over two ticks, and how much of the variance
 // that independent changes add in one tick.
@@ -18,7 +18,7 @@ constexpr double long_mean = 12;  // ticks in the longest mean that predicts pow
 // The kurtosis of a few values comes out too low or too high, so this many normal values are added to them.
 constexpr double prior_misses = 2;
 constexpr double noise = 3;  // two powers are the same if they differ by fewer standard deviations
-constexpr double same_power = 0.01;
+constexpr double pair_tolerance = 0.01;
 constexpr double steepest = 3;  // the exponent of a step at an unknown time
 
 // Moves `mean` towards `value`. While `count` grows, it is the mean of all values; then recent values count more.
@@ -85,7 +85,7 @@ class Replay {
   // `judge`: the tick was predicted, so compare the prediction with it.
   void learn(const Interval& interval, bool judge) {
     if (judge) {
-      ticks_ = std::min(ticks_ + 1, memory);
+      ticks_ = std::min(ticks_ + 1, error_memory);
       approach(timing_variance_, interval.timing_variance, ticks_);
       for (Rule& rule : rules_) {
         const JoulesSquared miss = square(rule.predicted * interval.length - interval.energy);
@@ -121,7 +121,7 @@ class Replay {
     if (!judge) {
       return;
     }
-    samples_ = std::min(samples_ + 1, memory);
+    samples_ = std::min(samples_ + 1, error_memory);
     for (Rule& rule : rules_) {
       const Joules before_sample = interval.energy - level * window;
       approach(rule.at_sample, square(rule.former * (interval.length - window) - before_sample), samples_);
@@ -133,14 +133,14 @@ class Replay {
   void learn_pair(const Interval& interval, Watts level, Seconds window) {
     const Seconds rest = interval.length - window;
     const Watts before = (interval.energy - level * window) / rest;
-    const Watts near = std::max(Watts{noise * root(interval.timing_variance) / rest}, interval.mean() * same_power);
+    const Watts near = std::max(Watts{noise * root(interval.timing_variance) / rest}, interval.mean() * pair_tolerance);
     const Watts apart = abs(level - before);
     const bool same = apart <= near;
-    pairs_ = std::min(pairs_ + 1, memory);
+    pairs_ = std::min(pairs_ + 1, error_memory);
     approach(same_, same ? 1.0 : 0.0, pairs_);
     approach(near_, near, pairs_);
     if (!same) {
-      others_ = std::min(others_ + 1, memory);
+      others_ = std::min(others_ + 1, error_memory);
       approach(apart_, apart, others_);
     }
   }
@@ -158,7 +158,7 @@ class Replay {
     const JoulesSquared wander = std::clamp((off_line_of_two_ * wave_part() - off_line_ * wave_in_two) / determinant,
                                             JoulesSquared{}, off_line_ / of_wander);
     const JoulesSquared wave = std::max(JoulesSquared{}, off_line_ - wander * of_wander) / wave_part();
-    return {.wave = wave, .wander = wander, .chance = chance, .steps = -std::log(std::max(flat, 1.0 / memory))};
+    return {.wave = wave, .wander = wander, .chance = chance, .steps = -std::log(std::max(flat, 1.0 / error_memory))};
   }
 
   // How much of a wave's variance shows where the sample begins, if its phase there and at both ticks is arbitrary.

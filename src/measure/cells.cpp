@@ -7,9 +7,9 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double same_power = 0.005;  // of the sum of the lowest and the highest
-constexpr double beyond_means = 2.5;  // the largest range of powers, relative to the range of the means
-constexpr double most_noise = 0.125;  // of the range of powers: with more noise, two powers cannot be told apart
+constexpr double cell_tolerance = 0.005;  // of the sum of the lowest and the highest
+constexpr double beyond_means = 2.5;      // the largest range of powers, relative to the range of the means
+constexpr double most_noise = 0.125;      // of the range of powers: with more noise, two powers cannot be told apart
 // A step of height 1 at the place p of a cell of length 1 leads p (1 - p) away from the straight line there. On average
 // its square has the shape of a Brownian bridge's variance, with this share in the middle.
 constexpr double bridge_of_step = 1.0 / 2.0;
@@ -50,7 +50,7 @@ class Levels {
     return range() > Watts{0} ? (cell.power - lowest_) / range() : 0.0;
   }
   [[nodiscard]] bool same(const Cell& a, const Cell& b) const {
-    return abs(a.power - b.power) <= std::max(noise(a, b), (lowest_ + highest_) * same_power);
+    return abs(a.power - b.power) <= std::max(noise(a, b), (lowest_ + highest_) * cell_tolerance);
   }
 
   // Whether a cell shows a level that the load keeps, and not a mixture of levels:
@@ -95,7 +95,7 @@ class Levels {
   // The cell lies between ticks whose brackets are so wide that its power proves nothing.
   [[nodiscard]] bool rough(const Cell& cell) const { return !flat_ && noise(cell, cell) > range() * most_noise; }
   [[nodiscard]] bool extreme(const Cell& cell) const {
-    const Watts near = std::max(cell.doubt * 3.0, (lowest_ + highest_) * same_power);
+    const Watts near = std::max(cell.doubt * 3.0, (lowest_ + highest_) * cell_tolerance);
     return cell.power - lowest_ <= near || highest_ - cell.power <= near;
   }
   [[nodiscard]] bool same_after(int ticks) const {

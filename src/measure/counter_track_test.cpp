@@ -9,7 +9,7 @@
 namespace zeus::measure {
 namespace {
 
-constexpr Instant start{1'000'000'000};
+constexpr Instant watched_from{1'000'000'000};
 
 // A counter that moves every 100 ms, 33 ms after each tenth of a second, at 200 W.
 Joules shown(Instant at) {
@@ -18,7 +18,7 @@ Joules shown(Instant at) {
 
 struct Watcher {
   CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
-  Instant now = start;
+  Instant now = watched_from;
   int readings = 0;
   Random random{11};
 
@@ -94,16 +94,16 @@ TEST(CounterTrack, ATickMissedJustAfterAPauseIsNotTakenForTheOneBeforeIt) {
     Watcher woken = watcher;
     woken.track.pause();
     // Looks once, then, on a busy machine, not before the tick after the next one is over.
-    woken.now = start + 10.033_s - Seconds{before_tick};
+    woken.now = watched_from + 10.033_s - Seconds{before_tick};
     (void)woken.track.observe(woken.now, Seconds{0}, shown(woken.now));
     const Instant first_look = woken.now;
-    woken.now = start + 10.135_s;
+    woken.now = watched_from + 10.135_s;
     (void)woken.track.observe(woken.now, Seconds{0}, shown(woken.now));
     woken.watch(0.5_s);
     const History& history = woken.track.history();
     const auto row = history.ticks.end() - static_cast<std::ptrdiff_t>(history.row);
     const Tick& shown_first = *row;
-    const Instant truth = start + (before_tick > 0 ? 9.933_s : 10.033_s);
+    const Instant truth = watched_from + (before_tick > 0 ? 9.933_s : 10.033_s);
     EXPECT_LE(shown_first.earliest, std::min(truth, first_look)) << before_tick;
     EXPECT_GE(shown_first.latest, truth) << before_tick;
     EXPECT_EQ(shown_first.total + 20_J * (before_tick > 0 ? 2 : 1), std::next(row)->total);
@@ -115,7 +115,7 @@ TEST(CounterTrack, ATickSeenAWholePeriodLateIsPlacedByTheNextOne) {
   Watcher watcher;
   watcher.watch(3_s);
   watcher.track.pause();
-  for (const Instant look : {start + 10.0329_s, start + 10.132_s}) {
+  for (const Instant look : {watched_from + 10.0329_s, watched_from + 10.132_s}) {
     watcher.now = look;
     (void)watcher.track.observe(look, Seconds{0}, shown(look));
   }
@@ -130,35 +130,35 @@ TEST(CounterTrack, ATickSeenAWholePeriodLateIsPlacedByTheNextOne) {
 
 TEST(CounterTrack, GoingBackIsABreakAndWrappingIsNot) {
   CounterTrack plain{{.resolution = Joules{1e-3}, .wraps_at = {}}};
-  (void)plain.observe(start, Seconds{0}, 1000_J);
-  EXPECT_EQ(plain.observe(start + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::broken);
+  (void)plain.observe(watched_from, Seconds{0}, 1000_J);
+  EXPECT_EQ(plain.observe(watched_from + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::broken);
   EXPECT_EQ(plain.history().epoch, 1U);
   CounterTrack wrapping{{.resolution = Joules{1e-3}, .wraps_at = 1024_J}};
-  (void)wrapping.observe(start, Seconds{0}, 1000_J);
-  EXPECT_EQ(wrapping.observe(start + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::ticked);
+  (void)wrapping.observe(watched_from, Seconds{0}, 1000_J);
+  EXPECT_EQ(wrapping.observe(watched_from + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::ticked);
   EXPECT_EQ(wrapping.history().epoch, 0U);
 }
 
 TEST(CounterTrack, TwoReadingsAtTheSameTimeAreNoBreakWhicheverCameFirst) {
   CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
-  (void)track.observe(start, Seconds{0}, 1000_J);
-  (void)track.observe(start + 10_ms, 1_ms, 1020_J);
+  (void)track.observe(watched_from, Seconds{0}, 1000_J);
+  (void)track.observe(watched_from + 10_ms, 1_ms, 1020_J);
   // Its thread was held up after the driver had answered.
-  EXPECT_EQ(track.observe(start + 25_ms, 50_ms, 1000_J), CounterTrack::Observation::unchanged);
+  EXPECT_EQ(track.observe(watched_from + 25_ms, 50_ms, 1000_J), CounterTrack::Observation::unchanged);
   EXPECT_EQ(track.history().epoch, 0U);
-  EXPECT_EQ(track.observe(start + 60_ms, 1_ms, 1040_J), CounterTrack::Observation::ticked);
-  EXPECT_EQ(track.observe(start + 90_ms, 1_ms, 10_J), CounterTrack::Observation::broken);
+  EXPECT_EQ(track.observe(watched_from + 60_ms, 1_ms, 1040_J), CounterTrack::Observation::ticked);
+  EXPECT_EQ(track.observe(watched_from + 90_ms, 1_ms, 10_J), CounterTrack::Observation::broken);
 }
 
 TEST(CounterTrack, ACounterThatStandsStillIsAskedLessAndLess) {
   CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
-  Instant now = start;
+  Instant now = watched_from;
   int readings = 0;
   bool frozen = false;
-  while (now < start + 60_s) {
+  while (now < watched_from + 60_s) {
     now = track.next_reading(now) + Seconds{20e-6};
-    frozen = now > start + 2_s;
-    (void)track.observe(now, Seconds{0}, shown(frozen ? start + 2_s : now));
+    frozen = now > watched_from + 2_s;
+    (void)track.observe(now, Seconds{0}, shown(frozen ? watched_from + 2_s : now));
     readings += frozen ? 1 : 0;
   }
   EXPECT_LT(readings, 1000);

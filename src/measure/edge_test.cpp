@@ -17,7 +17,7 @@
 namespace zeus::measure {
 namespace {
 
-constexpr Instant start{1'000'000'000};
+constexpr Instant switched_on{1'000'000'000};
 
 // A GPU under steps to any power at any time, and the history of a reader that watches it for `time`.
 struct Watched {
@@ -30,11 +30,11 @@ struct Watched {
     const physics::GpuModel model = physics::preset(card);
     physics::GpuState state;
     physics::Gpu gpu{model, state};
-    Instant now = start;
-    Instant step = start;
-    Instant pause = pauses ? start + 1_s : start + time * 2.0;
+    Instant now = switched_on;
+    Instant step = switched_on;
+    Instant pause = pauses ? switched_on + 1_s : switched_on + time * 2.0;
     gpu.start(now);
-    while (now < start + time) {
+    while (now < switched_on + time) {
       Instant next = track.next_reading(now) + Seconds{random.uniform(1e-6, 50e-6)};
       if (next > pause) {
         track.pause();

@@ -15,10 +15,6 @@ namespace {
 constexpr double disagreement = 0.15;  // a remark reports a larger one between counter and samples
 constexpr Seconds cpu_update{1e-3};
 
-Seconds on_clock(Instant at) {
-  return at - Instant{};
-}
-
 // Clears the values of a former window, and keeps their memory.
 void clear(MeasuredEnergy& measured) {
   measured.energy.reset();
@@ -105,8 +101,8 @@ void measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& 
                     Measurement& result) {
   const std::lock_guard guard{edges->mutex};
   result.window = std::string_view{edges->name};
-  result.start = on_clock(edges->begin);
-  result.end = on_clock(*edges->end);
+  result.start = edges->begin - Instant{};
+  result.end = *edges->end - Instant{};
   result.start_wall = static_cast<double>(edges->begin_wall.microseconds_since_epoch) * 1e-6;
   result.settled = settled;
   result.edges = edges;

@@ -12,14 +12,6 @@
 
 namespace zeus {
 
-namespace {
-
-Seconds on_clock(Instant at) {
-  return at - Instant{};
-}
-
-}  // namespace
-
 std::ostream& operator<<(std::ostream& stream, const MeasuredEnergy& measured) {
   return measured.energy ? stream << *measured.energy : stream << "unknown (" << measured.reason << ')';
 }
@@ -130,7 +122,7 @@ std::vector<PowerSample> Monitor::power_timeline(int gpu, Seconds since) const {
   open().expect_gpu(gpu);
   std::vector<PowerSample> timeline;
   for (const auto& reading : open().sampler()->gpu(gpu).powers(Instant{} + since)) {
-    timeline.push_back({on_clock(reading.at), reading.value});
+    timeline.push_back({reading.at - Instant{}, reading.value});
   }
   return timeline;
 }
@@ -139,7 +131,7 @@ std::vector<TemperatureSample> Monitor::temperature_timeline(int gpu, Seconds si
   open().expect_gpu(gpu);
   std::vector<TemperatureSample> timeline;
   for (const auto& reading : open().sampler()->gpu(gpu).temperatures(Instant{} + since)) {
-    timeline.push_back({on_clock(reading.at), reading.value});
+    timeline.push_back({reading.at - Instant{}, reading.value});
   }
   return timeline;
 }

@@ -16,8 +16,8 @@ using test::MonitoredGpus;
 using test::MonitoredGpusInRealTime;
 
 // One GPU at constant power.
-struct Bench : MonitoredGpus {
-  Bench() : MonitoredGpus{{"V100"}} { gpus[0]->draw(150_W); }
+struct SteadyGpu : MonitoredGpus {
+  SteadyGpu() : MonitoredGpus{{"V100"}} { gpus[0]->draw(150_W); }
 
   test::SimulatedGpu& gpu() { return *gpus[0]; }
   // A window during which something happens.
@@ -36,7 +36,7 @@ struct Bench : MonitoredGpus {
 };
 
 TEST(MonitorFaults, ACounterResetMakesTheWindowUnknown) {
-  Bench bench;
+  SteadyGpu bench;
   const MeasuredEnergy measured = bench.window_around([&] { bench.gpu().counter_offset = -1e6; });
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("reset"), std::string::npos) << measured.reason;
@@ -44,14 +44,14 @@ TEST(MonitorFaults, ACounterResetMakesTheWindowUnknown) {
 }
 
 TEST(MonitorFaults, ACounterThatJumpsAheadIsNoConsumption) {
-  Bench bench;
+  SteadyGpu bench;
   const MeasuredEnergy measured = bench.window_around([&] { bench.gpu().counter_offset = 1e6; });
   EXPECT_FALSE(measured.energy);
   bench.expect_recovery();
 }
 
 TEST(MonitorFaults, ADriverReloadMakesTheWindowUnknown) {
-  Bench bench;
+  SteadyGpu bench;
   const MeasuredEnergy measured = bench.window_around([&] { (void)bench.gpu().reopen(); });
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("reopened"), std::string::npos) << measured.reason;
@@ -59,7 +59,7 @@ TEST(MonitorFaults, ADriverReloadMakesTheWindowUnknown) {
 }
 
 TEST(MonitorFaults, ALostGpuIsUnknownAndMeasuredAgainWhenItIsBack) {
-  Bench bench;
+  SteadyGpu bench;
   const MeasuredEnergy measured = bench.window_around([&] { bench.gpu().lost = true; });
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("lost"), std::string::npos) << measured.reason;
@@ -69,7 +69,7 @@ TEST(MonitorFaults, ALostGpuIsUnknownAndMeasuredAgainWhenItIsBack) {
 }
 
 TEST(MonitorFaults, AGpuThatWasAwayInTheMiddleOnlyIsUnknownAsWell) {
-  Bench bench;
+  SteadyGpu bench;
   const MeasuredEnergy measured = bench.window_around([&] {
     bench.gpu().lost = true;
     bench.pass(0.4_s);
@@ -80,7 +80,7 @@ TEST(MonitorFaults, AGpuThatWasAwayInTheMiddleOnlyIsUnknownAsWell) {
 }
 
 TEST(MonitorFaults, PermissionDeniedSaysSo) {
-  Bench bench;
+  SteadyGpu bench;
   bench.gpu().denied = true;
   const MeasuredEnergy measured = bench.window_around([] {});
   EXPECT_FALSE(measured.energy);
@@ -88,7 +88,7 @@ TEST(MonitorFaults, PermissionDeniedSaysSo) {
 }
 
 TEST(MonitorFaults, AFrozenCounterIsNoZero) {
-  Bench bench;
+  SteadyGpu bench;
   bench.monitor->begin("w");
   bench.pass(0.2_s);
   bench.gpu().freeze();
@@ -102,7 +102,7 @@ TEST(MonitorFaults, AFrozenCounterIsNoZero) {
 }
 
 TEST(MonitorFaults, ASlowDriverDelaysAndBreaksNothing) {
-  Bench bench;
+  SteadyGpu bench;
   const auto listener = bench.monitor->listen();
   bench.pass(0.1_s);
   const MeasuredEnergy measured = bench.window_around([&] {

@@ -10,15 +10,17 @@
 namespace zeus::measure {
 namespace {
 
-constexpr Instant start{1'000'000'000};
-constexpr Seconds period{0.1};
+constexpr Instant first_tick{1'000'000'000};
+constexpr Seconds tick_distance{0.1};
 
 // Ticks come at even distances, each too early or too late by at most `uneven`.
 struct Ticks {
   Seconds uneven;
   Random random{5};
 
-  [[nodiscard]] Instant tick(int number) { return start + period * number + uneven * (2.0 * random.uniform() - 1.0); }
+  [[nodiscard]] Instant tick(int number) {
+    return first_tick + tick_distance * number + uneven * (2.0 * random.uniform() - 1.0);
+  }
 };
 
 TEST(Rhythm, ATickThatWasSeenLateIsPlacedByThoseThatWereSeenInTime) {
@@ -35,14 +37,14 @@ TEST(Rhythm, ATickThatWasSeenLateIsPlacedByThoseThatWereSeenInTime) {
       EXPECT_LT(came.width().value(), late ? 3e-3 : 1.1e-3) << number;
     }
   }
-  EXPECT_NEAR(rhythm.period()->value(), period.value(), 1e-4);
+  EXPECT_NEAR(rhythm.period()->value(), tick_distance.value(), 1e-4);
 }
 
 TEST(Rhythm, EveryTickSeenLateStillPlacesTheOthers) {
   Rhythm rhythm;
   Ticks ticks{};
   Random random{9};
-  Instant looked = start - 30_ms;
+  Instant looked = first_tick - 30_ms;
   double widths = 0;
   for (int number = 0; number < 200; ++number) {
     const Instant tick = ticks.tick(number);
@@ -110,10 +112,11 @@ TEST(Rhythm, UnseenTicksInBetweenDoNotMakeThePeriodLonger) {
     const bool missed = passed > 1;
     number += passed;
     const Instant tick = ticks.tick(number);
-    (void)rhythm.tick_came({missed ? tick - period * passed : tick - 1_ms, tick + (missed ? 60_ms : 1_ms)}, true);
+    (void)rhythm.tick_came({missed ? tick - tick_distance * passed : tick - 1_ms, tick + (missed ? 60_ms : 1_ms)},
+                           true);
   }
   ASSERT_TRUE(rhythm.period());
-  EXPECT_NEAR(rhythm.period()->value(), period.value(), 2e-3);
+  EXPECT_NEAR(rhythm.period()->value(), tick_distance.value(), 2e-3);
 }
 
 TEST(Rhythm, UnevenTicksAreNotThoughtToBeEven) {
@@ -148,9 +151,9 @@ TEST(Rhythm, IsKnownAgainAfterAPauseAndNotAfterOneInWhichItGotLost) {
 TEST(Rhythm, AnotherRhythmIsTakenUp) {
   Rhythm rhythm;
   for (int number = 0; number < 20; ++number) {
-    (void)rhythm.tick_came({start + period * number - 1_ms, start + period * number}, true);
+    (void)rhythm.tick_came({first_tick + tick_distance * number - 1_ms, first_tick + tick_distance * number}, true);
   }
-  const Instant then = start + 2_s;
+  const Instant then = first_tick + 2_s;
   for (int number = 1; number < 20; ++number) {
     (void)rhythm.tick_came({then + 20_ms * number - 0.2_ms, then + 20_ms * number}, true);
   }

@@ -8,10 +8,10 @@ namespace {
 
 constexpr int enough_matches = 3;    // changes in a row, each matched by chance in one of fifty cases
 constexpr double noticeable = 0.05;  // relative: a smaller difference of powers is not a change
-constexpr double same_power = 0.005;
-constexpr double memory = 12;       // changes over which their squares are averaged
-constexpr double repeating = 0.05;  // relative to the mean square difference of adjacent samples
-constexpr int enough_pairs = 3;     // pairs of samples needed to rule out that they repeat
+constexpr double match_tolerance = 0.005;
+constexpr double change_memory = 12;  // changes over which their squares are averaged
+constexpr double repeating = 0.05;    // relative to the mean square difference of adjacent samples
+constexpr int enough_pairs = 3;       // pairs of samples needed to rule out that they repeat
 
 bool both_sampled(const Tick& before, const Tick& tick) {
   return tick.follows && before.sample && tick.sample;
@@ -58,9 +58,9 @@ Unseen unseen_now(const History& history) {
       const Watts mean = (tick.total - before.total) / apart;
       const Watts doubt =
           mean * (std::hypot(before.width().value(), tick.width().value()) / std::sqrt(12.0) / apart.value());
-      matches = abs(mean - *tick.sample) <= doubt * 3.0 + *tick.sample * same_power ? matches + 1 : 0;
+      matches = abs(mean - *tick.sample) <= doubt * 3.0 + *tick.sample * match_tolerance ? matches + 1 : 0;
     }
-    changes = std::min(changes + 1, memory);
+    changes = std::min(changes + 1, change_memory);
     usual_change += (square(change) - usual_change) / changes;
     length = apart - history.timing->window;
   }

@@ -5,7 +5,7 @@
 namespace zeus::measure {
 namespace {
 
-constexpr Seconds period = 100_ms;
+constexpr Seconds counter_period = 100_ms;
 constexpr Seconds window = 25_ms;
 
 // A history whose tick number n has the sample `sample(n)`. The counter shows in each tick what `mean` computes from
@@ -13,12 +13,12 @@ constexpr Seconds window = 25_ms;
 template <typename Sample, typename Mean>
 History watch(int ticks, Sample sample, Mean mean, bool in_a_row = true) {
   History history;
-  history.timing = SensorTiming{period, window};
-  history.period = period;
+  history.timing = SensorTiming{counter_period, window};
+  history.period = counter_period;
   Joules total;
   for (int i = 1; i <= ticks; ++i) {
-    total += mean(sample(i - 1), sample(i)) * period;
-    const Instant at = Instant{} + period * i;
+    total += mean(sample(i - 1), sample(i)) * counter_period;
+    const Instant at = Instant{} + counter_period * i;
     history.ticks.push_back({.number = static_cast<std::uint64_t>(i),
                              .earliest = at - 0.1_ms,
                              .latest = at + 0.1_ms,

@@ -28,43 +28,43 @@ constexpr Seconds longest_lead{0.250};
 constexpr double close_enough_mhz = 15.5;
 constexpr Seconds look_every{0.001};
 
-// How long recent changes of the clock took.
-class Latencies {
- public:
-  void add(Seconds latency) {
-    last_[count_ % last_.size()] = latency;
-    ++count_;
-  }
-
-  [[nodiscard]] std::optional<Seconds> longest() const {
-    if (count_ == 0) {
-      return std::nullopt;
-    }
-    return *std::max_element(last_.begin(),
-                             last_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, last_.size())));
-  }
-
-  // A quarter more than the longest, as the next change may take longer still.
-  [[nodiscard]] Seconds lead() const {
-    const std::optional<Seconds> seen = longest();
-    return seen ? std::clamp(1.25 * *seen, least_lead, longest_lead) : first_lead;
-  }
-
- private:
-  std::array<Seconds, 16> last_{};
-  std::size_t count_ = 0;
-};
-
-// A requested change that has not been seen yet.
-struct Change {
-  Megahertz clock;
-  Instant asked;
-};
-
 }  // namespace
 
 // All state of the thread. `mutex` guards everything but `driven`, which is the thread's own while it runs.
 struct ClockFollower::State {
+  // How long recent changes of the clock took.
+  class Latencies {
+   public:
+    void add(Seconds latency) {
+      last_[count_ % last_.size()] = latency;
+      ++count_;
+    }
+
+    [[nodiscard]] std::optional<Seconds> longest() const {
+      if (count_ == 0) {
+        return std::nullopt;
+      }
+      return *std::max_element(last_.begin(),
+                               last_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, last_.size())));
+    }
+
+    // A quarter more than the longest, as the next change may take longer still.
+    [[nodiscard]] Seconds lead() const {
+      const std::optional<Seconds> seen = longest();
+      return seen ? std::clamp(1.25 * *seen, least_lead, longest_lead) : first_lead;
+    }
+
+   private:
+    std::array<Seconds, 16> last_{};
+    std::size_t count_ = 0;
+  };
+
+  // A requested change that has not been seen yet.
+  struct Change {
+    Megahertz clock;
+    Instant asked;
+  };
+
   State(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> drives, Clock& runs_on,
         std::optional<Seconds> fixed)
       : timing{std::move(instructions)}, driven{std::move(drives)}, clock{runs_on}, fixed_lead{fixed} {}

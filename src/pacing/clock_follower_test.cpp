@@ -66,12 +66,12 @@ class ChipClock final : public DrivenClock {
   Clock& clock_;
 };
 
-const std::vector<PipelineInstruction> plan{{"forward", Megahertz{900}}, {"backward", Megahertz{1380}}};
+const std::vector<PipelineInstruction> two_instructions{{"forward", Megahertz{900}}, {"backward", Megahertz{1380}}};
 
 class ClockFollowerTest : public testing::Test {
  protected:
   std::unique_ptr<ClockFollower> follow(std::optional<Seconds> lead = Seconds{0.05}) {
-    return std::make_unique<ClockFollower>(plan, std::make_unique<ChipClock>(chip_, clock_), clock_, lead);
+    return std::make_unique<ClockFollower>(two_instructions, std::make_unique<ChipClock>(chip_, clock_), clock_, lead);
   }
 
   SystemClock clock_;

@@ -128,7 +128,7 @@ constexpr std::array<Workload::Definition, 6> definitions{{{.name = "librispeech
                                                                        .fails_below = 5.250,
                                                                        .fails_above = 16.000}}}};
 
-const std::array<Workload, 6>& all() {
+const std::array<Workload, 6>& all_workloads() {
   static const std::array<Workload, 6> list{Workload{definitions[0]}, Workload{definitions[1]},
                                             Workload{definitions[2]}, Workload{definitions[3]},
                                             Workload{definitions[4]}, Workload{definitions[5]}};
@@ -138,12 +138,12 @@ const std::array<Workload, 6>& all() {
 }  // namespace
 
 std::span<const Workload> workloads() {
-  return all();
+  return all_workloads();
 }
 
 const Workload& workload(std::string_view name) {
   std::string known;
-  for (const Workload& candidate : all()) {
+  for (const Workload& candidate : all_workloads()) {
     if (same_letters(candidate.name(), name)) {
       return candidate;
     }

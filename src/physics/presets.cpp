@@ -179,7 +179,7 @@ GpuModel hopper(std::string_view name, std::string_view product, std::uint64_t m
       .sensors = sensors(100_ms, every_100_ms(1_s), every_100_ms(25_ms), PowerReadingKind::average)};  // [sc24] GH100
 }
 
-const std::array<GpuModel, 7>& all() {
+const std::array<GpuModel, 7>& all_models() {
   static const std::array<GpuModel, 7> models{p100(),
                                               v100(),
                                               rtx6000(),
@@ -193,12 +193,12 @@ const std::array<GpuModel, 7>& all() {
 }  // namespace
 
 std::span<const GpuModel> presets() {
-  return all();
+  return all_models();
 }
 
 const GpuModel& preset(std::string_view name) {
   std::string known;
-  for (const GpuModel& model : all()) {
+  for (const GpuModel& model : all_models()) {
     if (same_letters(model.name(), name)) {
       return model;
     }

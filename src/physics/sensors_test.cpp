@@ -9,10 +9,10 @@
 namespace zeus::physics {
 namespace {
 
-constexpr Instant beginning{};
+constexpr Instant time_zero{};
 
-struct Card {
-  explicit Card(const GpuModel& kind) : model{kind} { gpu.start(beginning); }
+struct SensedCard {
+  explicit SensedCard(const GpuModel& kind) : model{kind} { gpu.start(time_zero); }
   GpuModel model;
   std::unique_ptr<GpuState> state = std::make_unique<GpuState>();
   Gpu gpu{model, *state};
@@ -20,20 +20,20 @@ struct Card {
 };
 
 TEST(Sensors, TheCounterMovesOncePerPeriodToTheTrueEnergyOfThatMoment) {
-  Card card{preset("V100")};
-  card.gpu.set_load(beginning, Load::constant(Demand::of_power(200_W)));
-  const EnergyReading reading = *card.sensors.counter(beginning + 1.019_s);
+  SensedCard card{preset("V100")};
+  card.gpu.set_load(time_zero, Load::constant(Demand::of_power(200_W)));
+  const EnergyReading reading = *card.sensors.counter(time_zero + 1.019_s);
   EXPECT_EQ(reading.updated.nanoseconds, 1'000'000'000);
   EXPECT_NEAR(reading.value.value(), 200.0, 1e-9);
-  EXPECT_EQ(card.sensors.counter(beginning + 1.0199_s)->value, reading.value);
-  EXPECT_NEAR(card.sensors.counter(beginning + 1.02_s)->value.value(), 204.0, 1e-9);
+  EXPECT_EQ(card.sensors.counter(time_zero + 1.0199_s)->value, reading.value);
+  EXPECT_NEAR(card.sensors.counter(time_zero + 1.02_s)->value.value(), 204.0, 1e-9);
 }
 
 TEST(Sensors, PascalHasNoCounter) {
-  const Card card{preset("P100")};
-  EXPECT_FALSE(card.sensors.counter(beginning));
-  EXPECT_FALSE(card.sensors.average(beginning));
-  EXPECT_TRUE(card.sensors.instant(beginning));
+  const SensedCard card{preset("P100")};
+  EXPECT_FALSE(card.sensors.counter(time_zero));
+  EXPECT_FALSE(card.sensors.average(time_zero));
+  EXPECT_TRUE(card.sensors.instant(time_zero));
 }
 
 TEST(Sensors, TheCounterShowsTheTrueEnergyAfterAnHourOfRandomLoads) {
@@ -41,10 +41,10 @@ TEST(Sensors, TheCounterShowsTheTrueEnergyAfterAnHourOfRandomLoads) {
     if (!model.sensors.counter_present) {
       continue;
     }
-    Card card{model};
+    SensedCard card{model};
     Random random{7};
-    Instant now = beginning;
-    while (now < beginning + 3600_s) {
+    Instant now = time_zero;
+    while (now < time_zero + 3600_s) {
       card.gpu.set_load(now, Load::square(Demand::of_power(Watts{random.uniform(30, 200)}),
                                           Demand::of_power(Watts{random.uniform(100, 500)}),
                                           Seconds{random.uniform(0.002, 2.0)}, now));
@@ -63,57 +63,57 @@ TEST(Sensors, APartTimeCounterIsBlindToWhatFallsBetweenItsWindows) {
   const Load load{.shape = LoadShape::square,
                   .first = Demand::of_power(300_W),
                   .second = Demand::of_power(100_W),
-                  .origin = beginning,
+                  .origin = time_zero,
                   .period_ns = 100'000'000,
                   .first_lasts_ns = 50'000'000};
-  Card card{model};
-  card.gpu.set_load(beginning, load);
-  EXPECT_NEAR(card.gpu.energy(beginning + 10_s).value(), 2000.0, 1e-6);
-  EXPECT_NEAR(card.sensors.counter(beginning + 10_s)->value.value(), 1000.0, 1e-6);
+  SensedCard card{model};
+  card.gpu.set_load(time_zero, load);
+  EXPECT_NEAR(card.gpu.energy(time_zero + 10_s).value(), 2000.0, 1e-6);
+  EXPECT_NEAR(card.sensors.counter(time_zero + 10_s)->value.value(), 1000.0, 1e-6);
 }
 
 TEST(Sensors, AnAverageReadingLagsByItsWindowAndAnInstantOneDoesNot) {
-  Card card{preset("H100")};
-  card.gpu.set_load(beginning, Load::constant(Demand::of_power(100_W)));
-  card.gpu.set_load(beginning + 10_s, Load::constant(Demand::of_power(500_W)));
-  EXPECT_NEAR(card.sensors.average(beginning + 10.5_s)->value.value(), 300.0, 1e-6);
-  EXPECT_NEAR(card.sensors.average(beginning + 11_s)->value.value(), 500.0, 1e-6);
-  EXPECT_NEAR(card.sensors.instant(beginning + 10.1_s)->value.value(), 500.0, 1e-6);
-  EXPECT_EQ(card.sensors.power(beginning + 10.5_s)->value, card.sensors.average(beginning + 10.5_s)->value);
+  SensedCard card{preset("H100")};
+  card.gpu.set_load(time_zero, Load::constant(Demand::of_power(100_W)));
+  card.gpu.set_load(time_zero + 10_s, Load::constant(Demand::of_power(500_W)));
+  EXPECT_NEAR(card.sensors.average(time_zero + 10.5_s)->value.value(), 300.0, 1e-6);
+  EXPECT_NEAR(card.sensors.average(time_zero + 11_s)->value.value(), 500.0, 1e-6);
+  EXPECT_NEAR(card.sensors.instant(time_zero + 10.1_s)->value.value(), 500.0, 1e-6);
+  EXPECT_EQ(card.sensors.power(time_zero + 10.5_s)->value, card.sensors.average(time_zero + 10.5_s)->value);
 }
 
 TEST(Sensors, GainAndOffsetAffectReadingsButNotTheTrueEnergy) {
   GpuModel model = preset("V100");
   model.sensors.gain = 0.945;
   model.sensors.offset = 2_W;
-  Card card{model};
-  card.gpu.set_load(beginning, Load::constant(Demand::of_power(200_W)));
-  EXPECT_NEAR(card.sensors.instant(beginning + 1_s)->value.value(), 191.0, 1e-6);
-  EXPECT_NEAR(card.sensors.counter(beginning + 10_s)->value.value(), 1890.0, 1e-6);
-  EXPECT_NEAR(card.gpu.energy(beginning + 10_s).value(), 2000.0, 1e-6);
+  SensedCard card{model};
+  card.gpu.set_load(time_zero, Load::constant(Demand::of_power(200_W)));
+  EXPECT_NEAR(card.sensors.instant(time_zero + 1_s)->value.value(), 191.0, 1e-6);
+  EXPECT_NEAR(card.sensors.counter(time_zero + 10_s)->value.value(), 1890.0, 1e-6);
+  EXPECT_NEAR(card.gpu.energy(time_zero + 10_s).value(), 2000.0, 1e-6);
 }
 
 TEST(Sensors, TheSampleRingHoldsTheLastSeconds) {
-  Card card{preset("V100")};
-  card.gpu.set_load(beginning + 10_s, Load::constant(Demand::of_power(200_W)));
+  SensedCard card{preset("V100")};
+  card.gpu.set_load(time_zero + 10_s, Load::constant(Demand::of_power(200_W)));
   std::vector<PowerReading> samples(200);
-  const std::size_t all = card.sensors.samples(beginning + 11_s, beginning, samples);
+  const std::size_t all = card.sensors.samples(time_zero + 11_s, time_zero, samples);
   ASSERT_EQ(all, 119U);
-  EXPECT_EQ(samples[118].updated, beginning + 11_s);
+  EXPECT_EQ(samples[118].updated, time_zero + 11_s);
   EXPECT_NEAR(samples[118].value.value(), 200.0, 1e-6);
   EXPECT_NEAR(samples[0].value.value(), card.model.power.idle.value(), 1e-6);
-  EXPECT_EQ(card.sensors.samples(beginning + 11_s, beginning + 10.9_s, samples), 5U);
+  EXPECT_EQ(card.sensors.samples(time_zero + 11_s, time_zero + 10.9_s, samples), 5U);
 }
 
 TEST(Sensors, ACounterMayBeResetFrozenAndWrapped) {
-  Card card{preset("V100")};
-  card.gpu.set_load(beginning, Load::constant(Demand::of_power(100_W)));
-  card.gpu.set_counter({.offset = -card.gpu.energy(beginning + 10_s)});
-  EXPECT_NEAR(card.sensors.counter(beginning + 11_s)->value.value(), 100.0, 1e-6);
+  SensedCard card{preset("V100")};
+  card.gpu.set_load(time_zero, Load::constant(Demand::of_power(100_W)));
+  card.gpu.set_counter({.offset = -card.gpu.energy(time_zero + 10_s)});
+  EXPECT_NEAR(card.sensors.counter(time_zero + 11_s)->value.value(), 100.0, 1e-6);
   card.gpu.set_counter({.wrap = 250_J});
-  EXPECT_NEAR(card.sensors.counter(beginning + 11_s)->value.value(), 100.0, 1e-6);
+  EXPECT_NEAR(card.sensors.counter(time_zero + 11_s)->value.value(), 100.0, 1e-6);
   card.gpu.set_counter({.frozen_at = 42_J, .frozen = true});
-  EXPECT_EQ(card.sensors.counter(beginning + 11_s)->value, 42_J);
+  EXPECT_EQ(card.sensors.counter(time_zero + 11_s)->value, 42_J);
 }
 
 }  // namespace

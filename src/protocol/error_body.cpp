@@ -12,7 +12,7 @@ namespace zeus::protocol {
 
 namespace {
 
-constexpr std::size_t most_shown = 500;
+constexpr std::size_t most_of_a_refusal = 500;
 
 std::optional<std::uint32_t> number_of(const std::string& key) {
   std::uint32_t number = 0;
@@ -131,7 +131,7 @@ std::string refusal_text(std::string_view body) {
   if (text.empty()) {
     text = body;
   }
-  return shortened(printable(text), most_shown);
+  return shortened(printable(text), most_of_a_refusal);
 }
 
 }  // namespace zeus::protocol

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_pairs = 64;
 constexpr std::size_t most_string_bytes = 1024;
 constexpr std::size_t most_ids = 4096;
-constexpr std::size_t most_shown = 60;
+constexpr std::size_t most_of_a_value = 60;
 
 template <typename Value>
 struct Unwrapped {
@@ -64,7 +64,7 @@ std::optional<std::uint32_t> id_of(std::string_view item) {
 }
 
 std::string in_ticks(std::string_view text) {
-  return fmt::format("`{}`", shortened(printable(text), most_shown));
+  return fmt::format("`{}`", shortened(printable(text), most_of_a_value));
 }
 
 // Why the text is not a list of numbers; empty if it is one.

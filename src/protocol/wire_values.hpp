@@ -2,6 +2,7 @@
 // numbers. Plain values; any thread.
 #pragma once
 
+#include "base/clock.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
 
@@ -52,6 +53,11 @@ class Whole {
 using WholeMilliwatts = Whole<Watts, 1000>;
 using WholeMillijoules = Whole<Joules, 1000>;
 using WholeMicrojoules = Whole<Joules, 1'000'000>;
+
+// A timestamp: whole milliseconds since the epoch.
+inline std::uint64_t milliseconds_of(WallTime time) {
+  return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
+}
 
 // {"0":..,"1":..,"10":..}
 template <typename Value>

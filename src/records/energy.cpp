@@ -7,7 +7,7 @@ namespace zeus::records {
 
 namespace {
 
-constexpr JsonForm form{
+constexpr JsonForm energy_form{
     .refusal = "this is not an energy",
     .advice =
         R"(expected {"value":J,"uncertainty":J,"systematic":J or null,"method":"counter"|"integrated"|"estimate"})"};
@@ -23,7 +23,7 @@ std::string to_json(const Energy& energy) {
 }
 
 Energy energy_from_json(std::string_view text) {
-  return record_from_json<Energy>(text, form);
+  return record_from_json<Energy>(text, energy_form);
 }
 
 }  // namespace zeus::records

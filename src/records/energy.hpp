@@ -11,6 +11,9 @@ namespace zeus::records {
 using zeus::Energy;
 using zeus::EnergyMethod;
 
+// The half-width of a 95 % interval, such as an uncertainty, in standard deviations of a normal error.
+inline constexpr double normal_95 = 1.959963984540054;
+
 std::string_view to_string(EnergyMethod method);
 
 // The format that docs/cli.md promises: {"value":..,"uncertainty":..,"systematic":..,"method":..}, on one line.

@@ -7,7 +7,7 @@ namespace zeus::records {
 
 namespace {
 
-constexpr JsonForm form{.refusal = "this is not an entry of a job's history"};
+constexpr JsonForm entry_form{.refusal = "this is not an entry of a job's history"};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::string to_json(const JobEntryBody& body) {
 }
 
 JobEntryBody job_entry_body_from_json(std::string_view text) {
-  return record_from_json<JobEntryBody>(text, form);
+  return record_from_json<JobEntryBody>(text, entry_form);
 }
 
 std::string to_json(const JobEntry& entry) {
@@ -32,7 +32,7 @@ std::string to_json(const JobEntry& entry) {
 }
 
 JobEntry job_entry_from_json(std::string_view text) {
-  return record_from_json<JobEntry>(text, form);
+  return record_from_json<JobEntry>(text, entry_form);
 }
 
 }  // namespace zeus::records

@@ -12,7 +12,7 @@ namespace zeus::records {
 namespace {
 
 // A newer Zeus may have added keys. The summary also has the reasons why fields are unknown.
-constexpr JsonForm form{.refusal = "this is not the summary of a job", .newer = true};
+constexpr JsonForm summary_form{.refusal = "this is not the summary of a job", .newer = true};
 
 template <typename Value>
 Value hypotenuse(Value a, Value b) {
@@ -105,7 +105,7 @@ std::string to_json(const JobSummary& summary) {
 }
 
 JobSummary job_summary_from_json(std::string_view text) {
-  return record_from_json<JobSummary>(text, form);
+  return record_from_json<JobSummary>(text, summary_form);
 }
 
 }  // namespace zeus::records

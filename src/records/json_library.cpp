@@ -11,7 +11,7 @@ namespace zeus::records {
 
 namespace {
 
-using nlohmann::json;
+using Library = nlohmann::json;
 
 constexpr std::size_t deepest = 64;
 
@@ -24,7 +24,7 @@ class Builder {
   bool number_unsigned(std::uint64_t value) { return add(JsonValue{value}); }
   bool number_float(double value, const std::string& /*text*/) { return add(JsonValue{value}); }
   bool string(std::string& value) { return add(JsonValue{std::move(value)}); }
-  bool binary(json::binary_t& /*value*/) { return false; }
+  bool binary(Library::binary_t& /*value*/) { return false; }
   bool start_object(std::size_t /*size*/) { return open({.is_object = true, .key = {}, .list = {}, .object = {}}); }
   bool start_array(std::size_t /*size*/) { return open({.is_object = false, .key = {}, .list = {}, .object = {}}); }
   bool key(std::string& name) {
@@ -41,7 +41,7 @@ class Builder {
     open_.pop_back();
     return add(std::move(value));
   }
-  bool parse_error(std::size_t /*place*/, const std::string& /*token*/, const json::exception& /*error*/) {
+  bool parse_error(std::size_t /*place*/, const std::string& /*token*/, const Library::exception& /*error*/) {
     return false;
   }
 
@@ -87,18 +87,18 @@ class Builder {
 
 std::optional<JsonValue> JsonValue::parse(std::string_view text) {
   Builder builder;
-  if (!json::sax_parse(text, &builder)) {
+  if (!Library::sax_parse(text, &builder)) {
     return std::nullopt;
   }
   return builder.take();
 }
 
 void append_number(std::string& json, double number) {
-  json += nlohmann::json(number).dump();
+  json += Library(number).dump();
 }
 
 void append_quoted(std::string& json, std::string_view string) {
-  json += nlohmann::json(string).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  json += Library(string).dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
 }  // namespace zeus::records

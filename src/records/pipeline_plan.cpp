@@ -9,7 +9,7 @@ namespace zeus::records {
 
 namespace {
 
-constexpr JsonForm form{
+constexpr JsonForm plan_form{
     .refusal = "this is not a frequency plan",
     .advice =
         R"(expected {"time_s":S,"energy_j":J,"frequencies":[[["forward",MHz],...],...]}, as `zeus pipeline --at T --json` prints)"};
@@ -28,7 +28,7 @@ PlannedInstruction instruction_from(const JsonValue& value, const JsonPlace& pla
 
 // Ignores what `zeus pipeline` prints beside the plan.
 PipelinePlan plan_from(const JsonValue& json) {
-  const JsonPlace place{form};
+  const JsonPlace place{plan_form};
   for (const char* key : {"time_s", "energy_j", "frequencies"}) {
     if (json.find(key) == nullptr) {
       place.refuse_as(fmt::format("it has no \"{}\"", key));
@@ -76,13 +76,13 @@ std::string to_json(const PipelinePlan& plan) {
 }
 
 PipelinePlan pipeline_plan_from_json(std::string_view text) {
-  const JsonValue document = parse_json(text, form);
+  const JsonValue document = parse_json(text, plan_form);
   const JsonValue* const plans = document.find("plans");
   if (plans == nullptr) {
     return plan_from(document);
   }
   if (plans->list() == nullptr || plans->size() != 1) {
-    JsonPlace{form}.refuse_as("\"plans\" does not have exactly one plan, so it is unclear which to follow");
+    JsonPlace{plan_form}.refuse_as("\"plans\" does not have exactly one plan, so it is unclear which to follow");
   }
   return plan_from((*plans)[0]);
 }

@@ -10,19 +10,20 @@ namespace {
 const PipelinePlan plan{.time = 1.5_s,
                         .energy = 812.25_J,
                         .frequencies = {{{"forward", 1410_MHz}, {"backward", 1305_MHz}}, {{"load", 0_MHz}}}};
-constexpr std::string_view text =
+constexpr std::string_view plan_json =
     R"({"time_s":1.5,"energy_j":812.25,"frequencies":[[["forward",1410],["backward",1305]],[["load",0]]]})";
 
 TEST(PipelinePlanJson, IsTheFormOfTheContract) {
-  EXPECT_EQ(to_json(plan), text);
+  EXPECT_EQ(to_json(plan), plan_json);
 }
 
 TEST(PipelinePlanJson, ComesBackAsItWas) {
-  EXPECT_EQ(pipeline_plan_from_json(text), plan);
+  EXPECT_EQ(pipeline_plan_from_json(plan_json), plan);
 }
 
 TEST(PipelinePlanJson, IsFoundInTheOutputOfTheCommand) {
-  EXPECT_EQ(pipeline_plan_from_json(R"({"frontier":[],"plans":[)" + std::string{text} + R"(],"solve_s":0.1})"), plan);
+  EXPECT_EQ(pipeline_plan_from_json(R"({"frontier":[],"plans":[)" + std::string{plan_json} + R"(],"solve_s":0.1})"),
+            plan);
 }
 
 TEST(PipelinePlanJson, RefusesWhatIsNotAPlanAndSaysWhere) {

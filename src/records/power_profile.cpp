@@ -15,7 +15,8 @@ namespace zeus::records {
 
 namespace {
 
-constexpr JsonForm form{.refusal = "this is not a power profile", .advice = "delete it, and it will be measured again"};
+constexpr JsonForm profile_form{.refusal = "this is not a power profile",
+                                .advice = "delete it, and it will be measured again"};
 
 struct Weighted {
   double value = 0.0;
@@ -42,7 +43,7 @@ std::optional<double> weigh(std::optional<double> a, std::optional<double> b) {
   return a ? a : b;
 }
 
-PowerMeasurement merge(const PowerMeasurement& a, const PowerMeasurement& b) {
+PowerMeasurement merge_measurements(const PowerMeasurement& a, const PowerMeasurement& b) {
   const Weighted time = weigh({a.step_time.value(), a.step_time_uncertainty.value()},
                               {b.step_time.value(), b.step_time_uncertainty.value()}, a.steps, b.steps);
   const Weighted energy = weigh({a.step_energy.value.value(), a.step_energy.uncertainty.value()},
@@ -89,7 +90,7 @@ PowerProfile merge(const PowerProfile& a, const PowerProfile& b) {
     if (known == both.measurements.end()) {
       both.measurements.push_back(measurement);
     } else {
-      *known = merge(*known, measurement);
+      *known = merge_measurements(*known, measurement);
     }
   }
   std::ranges::stable_sort(both.measurements, comes_before);
@@ -101,8 +102,8 @@ std::string to_json(const PowerProfile& profile) {
 }
 
 PowerProfile power_profile_from_json(std::string_view text) {
-  auto profile = record_from_json<PowerProfile>(text, form);
-  put_in_order(profile, JsonPlace{form});
+  auto profile = record_from_json<PowerProfile>(text, profile_form);
+  put_in_order(profile, JsonPlace{profile_form});
   return profile;
 }
 

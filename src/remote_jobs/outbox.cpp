@@ -11,7 +11,7 @@ namespace {
 
 constexpr Seconds first_pause{0.2};
 constexpr Seconds longest_pause{5};
-constexpr Seconds between_questions{0.1};
+constexpr Seconds between_looks_at_patience{0.1};
 
 }  // namespace
 
@@ -66,7 +66,7 @@ bool Outbox::wait_until_told(Patience& left) {
     if (left.is_over()) {
       return false;
     }
-    clock_.wait_until(lock, changed_, clock_.now() + between_questions);
+    clock_.wait_until(lock, changed_, clock_.now() + between_looks_at_patience);
   }
   return letters_.empty();
 }

@@ -15,11 +15,11 @@ namespace zeus::remote_jobs {
 namespace {
 
 constexpr Seconds between_beats{10};
-constexpr Seconds between_questions{0.5};
+constexpr Seconds between_requests{0.5};
 // For the last message.
 constexpr Seconds last_patience{0.5};
 // For one request: a server that hangs is asked again.
-constexpr Seconds answer_time{10};
+constexpr Seconds request_patience{10};
 
 // The job on these devices, as policies see it.
 optimize::JobSpec spec_on(const records::JobDevice& device, records::JobDefinition definition) {
@@ -61,14 +61,14 @@ RemoteRecurrence::RemoteRecurrence(Clock& clock, RemotePlan plan, const std::str
     : clock_{clock},
       plan_{std::move(plan)},
       job_{job},
-      client_{plan_.address, plan_.token, answer_time},
+      client_{plan_.address, plan_.token, request_patience},
       begun_{client_.change<protocol::BegunRecurrence>(
           {.path = job_path(job, "/recurrences"),
            .body = records::json_line(protocol::BeginRecurrence{.device = device, .owner = owner, .lease = {}}),
            .key = plan_.draw_key()})},
       spec_{spec_on(begun_.device, begun_.definition)},
       last_beat_{clock.now()},
-      telling_client_{plan_.address, plan_.token, answer_time},
+      telling_client_{plan_.address, plan_.token, request_patience},
       outbox_{clock, [this](const Change& what) { telling_client_.make(what); }} {
 }
 
@@ -113,7 +113,7 @@ std::string RemoteRecurrence::ask(const Change& change) {
         throw;
       }
     }
-    clock_.sleep_until(clock_.now() + between_questions);
+    clock_.sleep_until(clock_.now() + between_requests);
   }
 }
 

@@ -5,7 +5,7 @@
 namespace zeus::report {
 namespace {
 
-std::string labels(const Axis& axis, int wanted) {
+std::string axis_labels(const Axis& axis, int wanted) {
   std::string text;
   for (const Tick& tick : axis.ticks(wanted)) {
     text += tick.label + " ";
@@ -21,10 +21,10 @@ TEST(Axis, DrawsItsEndsAtTheGivenCoordinates) {
 }
 
 TEST(Axis, TicksAreRoundNumbersWithinTheRange) {
-  EXPECT_EQ(labels({0, 10, 0, 1}, 5), "0 2 4 6 8 10 ");
-  EXPECT_EQ(labels({1.512, 3.044, 0, 1}, 6), "2.0 2.5 3.0 ");
-  EXPECT_EQ(labels({0.0101, 0.0149, 0, 1}, 5), "0.011 0.012 0.013 0.014 ");
-  EXPECT_EQ(labels({-1, 1, 0, 1}, 4), "-1.0 -0.5 0.0 0.5 1.0 ");
+  EXPECT_EQ(axis_labels({0, 10, 0, 1}, 5), "0 2 4 6 8 10 ");
+  EXPECT_EQ(axis_labels({1.512, 3.044, 0, 1}, 6), "2.0 2.5 3.0 ");
+  EXPECT_EQ(axis_labels({0.0101, 0.0149, 0, 1}, 5), "0.011 0.012 0.013 0.014 ");
+  EXPECT_EQ(axis_labels({-1, 1, 0, 1}, 4), "-1.0 -0.5 0.0 0.5 1.0 ");
 }
 
 TEST(Axis, ARangeOfNoWidthIsWidened) {

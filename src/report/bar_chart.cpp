@@ -12,7 +12,7 @@ namespace zeus::report {
 namespace {
 
 constexpr double gap_between_groups = 0.26;  // part of a group's width
-constexpr double letter = 6.6;               // the width of a letter of a label, rounded up
+constexpr double group_letter = 6.6;         // the width of a letter of a group's name, rounded up
 constexpr double label_height = 15;
 
 // If the names of the groups do not fit side by side, every second one is a line lower.
@@ -23,7 +23,7 @@ bool in_two_lines(const records::BarChart& chart, const PlotBox& box) {
   }
   const double room =
       (box.width - box.left - box.right) / static_cast<double>(std::max<std::size_t>(chart.groups.size(), 1));
-  return letter * static_cast<double>(longest) > room;
+  return group_letter * static_cast<double>(longest) > room;
 }
 
 double deviation_of(const records::BarSeries& series, std::size_t group) {

@@ -12,7 +12,7 @@ namespace zeus::report {
 
 namespace {
 
-constexpr double letter = 6.1;
+constexpr double column_letter = 6.1;  // the width of a letter of a column's name, rounded up
 
 // Differences near the lowest value matter most: half of the colours lie below 0.5.
 std::string color_of(double value) {
@@ -66,7 +66,8 @@ class GridDrawing {
     for (const std::string& name : chart_.columns) {
       longest = std::max(longest, name.size());
     }
-    const auto stride = static_cast<std::size_t>(std::ceil((letter * static_cast<double>(longest) + 6) / width_));
+    const auto stride =
+        static_cast<std::size_t>(std::ceil((column_letter * static_cast<double>(longest) + 6) / width_));
     for (std::size_t i = 0; i < chart_.columns.size(); i += std::max<std::size_t>(stride, 1)) {
       plot_.text(x(static_cast<double>(i) + 0.5), plot_.bottom_edge() + 16, "middle", chart_.columns[i]);
     }

@@ -20,7 +20,7 @@ using records::StudyPoint;
 using records::Timeline;
 using records::TimelineBox;
 
-constexpr double width = 1000;  // of shapes, which are stretched to the page's
+constexpr double drawing_width = 1000;  // of shapes, which are stretched to the page's
 constexpr double row_height = 34;
 constexpr std::size_t most_boxes = 12'000;     // in all drawings together, so that browsers stay fast
 constexpr std::size_t most_line_points = 800;  // of the frontier
@@ -51,7 +51,7 @@ std::string text_at(std::string_view x, double y, std::string_view anchor, std::
 }
 
 std::string percent(double x) {
-  return coordinate(100.0 * x / width) + "%";
+  return coordinate(100.0 * x / drawing_width) + "%";
 }
 
 // A drawing as wide as the page. Its names, at the left, keep their width. The rest is stretched: `shapes` as a whole,
@@ -71,7 +71,7 @@ class WideDrawing {
       const double x = axis.at(tick.value);
       shape(fmt::format(R"(<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>)", coordinate(x), coordinate(from),
                         coordinate(to + 4)));
-      const std::string_view anchor = x < 0.05 * width ? "start" : x > 0.95 * width ? "end" : "middle";
+      const std::string_view anchor = x < 0.05 * drawing_width ? "start" : x > 0.95 * drawing_width ? "end" : "middle";
       other(fmt::format(R"(<text class="label{}" x="{}" y="{}" text-anchor="{}">{}</text>)", wide_only ? " wide" : "",
                         percent(x), coordinate(to + 18), anchor, tick.label));
       wide_only = !wide_only;
@@ -83,7 +83,7 @@ class WideDrawing {
     return fmt::format(
         R"svg(<div class="drawing" style="height:{0}px"><svg class="names">{1}</svg><svg role="img"><svg viewBox="0 0 {2} {0}" preserveAspectRatio="none">{3}</svg>{4}</svg></div>)svg"
         "\n",
-        coordinate(height_), names_, coordinate(width), shapes_, others_);
+        coordinate(height_), names_, coordinate(drawing_width), shapes_, others_);
   }
 
  private:
@@ -130,7 +130,7 @@ std::string critical_path_of(const Timeline& timeline, const Axis& time) {
 
 std::string iteration_drawing(const Timeline& timeline, std::size_t devices, Seconds horizon, const PowerRange& range) {
   const double height = static_cast<double>(devices) * row_height;
-  const Axis time{0, horizon.value(), 0, width};
+  const Axis time{0, horizon.value(), 0, drawing_width};
   WideDrawing drawing{height + 40};
   drawing.x_axis(time, 0, height, "time (s)");
   for (std::size_t device = 0; device < devices; ++device) {
@@ -140,7 +140,7 @@ std::string iteration_drawing(const Timeline& timeline, std::size_t devices, Sec
   drawing.shape(critical_path_of(timeline, time));
   drawing.shape(
       fmt::format(R"svg(<line x1="{0}" x2="{0}" y1="0" y2="{1}" stroke="var(--second)" stroke-dasharray="4 3"/>)svg",
-                  coordinate(std::min(time.at(timeline.time.value()), width - 0.5)), coordinate(height)));
+                  coordinate(std::min(time.at(timeline.time.value()), drawing_width - 0.5)), coordinate(height)));
   return std::move(drawing).take();
 }
 
@@ -189,12 +189,12 @@ std::string frontier_drawing(const PipelineStudy& study) {
   }
   const double time_margin = (high_time - study.frontier.front().time.value()) * 0.03;
   const double energy_margin = (high_energy - low_energy) * 0.06;
-  const Axis x{study.frontier.front().time.value() - time_margin, high_time + time_margin, 0, width};
+  const Axis x{study.frontier.front().time.value() - time_margin, high_time + time_margin, 0, drawing_width};
   const Axis y{low_energy - energy_margin, high_energy + energy_margin, height, top};
   WideDrawing drawing{height + 44};
   drawing.x_axis(x, top, height, "iteration time (s)");
   for (const Tick& tick : y.ticks(6)) {
-    drawing.shape(fmt::format(R"(<line class="grid" x1="0" x2="{0}" y1="{1}" y2="{1}"/>)", coordinate(width),
+    drawing.shape(fmt::format(R"(<line class="grid" x1="0" x2="{0}" y1="{1}" y2="{1}"/>)", coordinate(drawing_width),
                               coordinate(y.at(tick.value))));
     drawing.name(y.at(tick.value) + 4, tick.label);
   }

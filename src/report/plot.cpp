@@ -12,16 +12,16 @@ namespace zeus::report {
 namespace {
 
 // After Okabe and Ito, at a lightness that contrasts with white and with black.
-constexpr std::array<std::string_view, 7> colors{"#8a8f98", "#1f7fd1", "#e0692a", "#1b9e77",
-                                                 "#b5559e", "#c79a00", "#4cb3d9"};
+constexpr std::array<std::string_view, 7> series_colors{"#8a8f98", "#1f7fd1", "#e0692a", "#1b9e77",
+                                                        "#b5559e", "#c79a00", "#4cb3d9"};
 
-constexpr double letter = 7.2;  // the width of a letter of a label, rounded up
+constexpr double legend_letter = 7.2;  // the width of a letter in the legend, rounded up
 constexpr double key_height = 18;
 
 }  // namespace
 
 std::string_view series_color(std::size_t index) {
-  return colors[index % colors.size()];
+  return series_colors[index % series_colors.size()];
 }
 
 std::string label_of(const records::ChartAxis& axis) {
@@ -83,7 +83,7 @@ std::string Plot::take() && {
   double x = box_.left;
   double y = box_.height + 8;
   for (const Key& key : keys_) {
-    const double width = 26 + letter * static_cast<double>(key.name.size());
+    const double width = 26 + legend_letter * static_cast<double>(key.name.size());
     if (x > box_.left && x + width > box_.width) {
       x = box_.left;
       y += key_height;

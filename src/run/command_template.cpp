@@ -12,7 +12,7 @@ namespace zeus::run {
 
 namespace {
 
-struct Place {
+struct Placeholder {
   std::string_view name;
   std::string_view variable;
   std::string_view flag;  // that gives it a value
@@ -24,7 +24,7 @@ std::optional<std::string> text(const std::optional<T>& value) {
   return value ? std::optional{fmt::format("{}", *value)} : std::nullopt;
 }
 
-constexpr std::array<Place, 5> places{{
+constexpr std::array<Placeholder, 5> places{{
     {"batch_size", "ZEUS_BATCH_SIZE", "--batch-sizes", [](const TryValues& v) { return text(v.batch_size); }},
     {"learning_rate", "ZEUS_LEARNING_RATE", "--learning-rate",
      [](const TryValues& v) { return text(v.learning_rate); }},
@@ -35,8 +35,8 @@ constexpr std::array<Place, 5> places{{
 }};
 
 // The place at the beginning of `text`, which begins with a brace.
-const Place* place_at(std::string_view text) {
-  const auto fits = [text](const Place& place) {
+const Placeholder* place_at(std::string_view text) {
+  const auto fits = [text](const Placeholder& place) {
     return text.size() >= place.name.size() + 2 && text.substr(1).starts_with(place.name) &&
            text[place.name.size() + 1] == '}';
   };
@@ -53,7 +53,7 @@ std::string fill_word(std::string_view word, const TryValues& values) {
     if (word.empty()) {
       break;
     }
-    const Place* const place = place_at(word);
+    const Placeholder* const place = place_at(word);
     if (place == nullptr) {
       filled += word.front();
       word.remove_prefix(1);
@@ -95,7 +95,7 @@ std::vector<std::string> CommandTemplate::fill(const TryValues& values) const {
 
 std::vector<std::pair<std::string, std::string>> environment_of(const TryValues& values) {
   std::vector<std::pair<std::string, std::string>> variables;
-  for (const Place& place : places) {
+  for (const Placeholder& place : places) {
     if (std::optional<std::string> value = place.value(values)) {
       variables.emplace_back(place.variable, *std::move(value));
     }

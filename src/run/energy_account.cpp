@@ -11,16 +11,16 @@ namespace zeus::run {
 
 namespace {
 
-constexpr const char* whole = "zeus.run.command";
-constexpr const char* part = "zeus.run.part";
+constexpr const char* whole_window = "zeus.run.command";
+constexpr const char* part_window = "zeus.run.part";
 constexpr Seconds settling{1};
 
 }  // namespace
 
 EnergyAccount::EnergyAccount(Monitor& monitor, std::function<std::string(int)> uuid)
     : monitor_{monitor}, uuid_{std::move(uuid)} {
-  monitor_.begin(whole, true);
-  monitor_.begin(part, true);
+  monitor_.begin(whole_window, true);
+  monitor_.begin(part_window, true);
 }
 
 EnergyAccount::~EnergyAccount() {
@@ -28,8 +28,8 @@ EnergyAccount::~EnergyAccount() {
     return;
   }
   try {
-    monitor_.cancel(part);
-    monitor_.cancel(whole);
+    monitor_.cancel(part_window);
+    monitor_.cancel(whole_window);
   } catch (const Error&) {
     // The monitor was reset, and the windows with it.
     return;
@@ -52,8 +52,8 @@ const EnergyAccount::Taken& EnergyAccount::look() {
   if (!open_) {
     return so_far_;
   }
-  const Taken since = taken(monitor_.end(part));
-  monitor_.begin(part, true);
+  const Taken since = taken(monitor_.end(part_window));
+  monitor_.begin(part_window, true);
   so_far_.time += since.time;
   so_far_.unknown = so_far_.unknown.empty() ? since.unknown : so_far_.unknown;
   for (const records::GpuEnergy& one : since.gpus) {
@@ -71,8 +71,8 @@ const EnergyAccount::Taken& EnergyAccount::look() {
 
 const EnergyAccount::Taken& EnergyAccount::close() {
   if (std::exchange(open_, false)) {
-    monitor_.cancel(part);
-    so_far_ = taken(monitor_.settle(monitor_.end(whole), settling));
+    monitor_.cancel(part_window);
+    so_far_ = taken(monitor_.settle(monitor_.end(whole_window), settling));
   }
   return so_far_;
 }

@@ -23,7 +23,7 @@ using toml::TomlValue;
 constexpr std::size_t largest_file = std::size_t{1} << 20;
 constexpr std::string_view ending = ".toml";
 
-std::vector<std::string> words_of(const std::string& line) {
+std::vector<std::string> quoted_words(const std::string& line) {
   std::istringstream stream{line};
   std::vector<std::string> words;
   for (std::string word; stream >> word;) {
@@ -40,7 +40,7 @@ void check_command(const TomlValue& table, std::string_view file) {
   }
   if (const auto* const line = command->as<std::string>()) {
     toml::TomlSpot{file, "command", *command}.refuse(
-        "a list of words", fmt::format("write command = [{}]", fmt::join(words_of(*line), ", ")));
+        "a list of words", fmt::format("write command = [{}]", fmt::join(quoted_words(*line), ", ")));
   }
 }
 
@@ -49,7 +49,7 @@ std::optional<std::string> read_text(const FileTree& files, const fs::path& path
 }
 
 // The name of the job in `table`, the content of the file at `path`.
-std::string name_of(const TomlValue& table, const fs::path& path) {
+std::string job_name_in(const TomlValue& table, const fs::path& path) {
   const TomlValue* const named = table.find("job");
   const auto* const name = named != nullptr ? named->as<std::string>() : nullptr;
   return name != nullptr ? *name : path.stem().string();
@@ -64,7 +64,7 @@ std::optional<std::string> twin_of(const FileTree& files, const fs::path& path, 
     }
     try {
       const TomlValue table = TomlValue::parse(read_text(files, beside).value_or(""), other);
-      if (table.find("command") != nullptr && name_of(table, beside) == name) {
+      if (table.find("command") != nullptr && job_name_in(table, beside) == name) {
         return other;
       }
     } catch (const Error&) {
@@ -79,7 +79,7 @@ JobSettings job_at(const FileTree& files, const fs::path& path, const std::strin
   JobSettings settings = job_from_toml(text, shown);
   const TomlValue table = TomlValue::parse(text, shown);
   const TomlValue* const named = table.find("job");
-  settings.job = named != nullptr || name.empty() ? name_of(table, path) : std::string{name};
+  settings.job = named != nullptr || name.empty() ? job_name_in(table, path) : std::string{name};
   if (const std::optional<std::string> twin = twin_of(files, path, *settings.job)) {
     throw Error{
         ErrorKind::invalid_argument,

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string refusal(const std::function<void()>& call, ErrorKind kind = ErrorKind::invalid_argument) {
+std::string refusal_message(const std::function<void()>& call, ErrorKind kind = ErrorKind::invalid_argument) {
   try {
     call();
   } catch (const Error& error) {
@@ -30,7 +30,7 @@ std::string refusal(const std::function<void()>& call, ErrorKind kind = ErrorKin
 }
 
 std::string refusal_of(const std::string& text) {
-  return refusal([&] { (void)job_from_toml(text, "nightly.toml"); });
+  return refusal_message([&] { (void)job_from_toml(text, "nightly.toml"); });
 }
 
 class JobFiles : public ::testing::Test {
@@ -170,11 +170,11 @@ TEST_F(JobFiles, AreLookedForHereFirstAndThenAmongTheUsersOwn) {
 TEST_F(JobFiles, ThatDoNotExistAreRefusedWithTheIntendedName) {
   const auto find_nightly = [&] { (void)find("nightly"); };
   const std::string places = "there is no nightly.toml here, nor in " + folders_.own->string();
-  EXPECT_EQ(refusal(find_nightly, ErrorKind::not_found),
+  EXPECT_EQ(refusal_message(find_nightly, ErrorKind::not_found),
             places + "; `zeus init nightly -- CMD` makes one by watching a run of CMD");
   write(*folders_.own / "nigthly.toml", "command = ['true']");
-  EXPECT_EQ(refusal(find_nightly, ErrorKind::not_found), places + "; did you mean @nigthly?");
-  EXPECT_EQ(refusal([&] { (void)read("none.toml"); }, ErrorKind::not_found),
+  EXPECT_EQ(refusal_message(find_nightly, ErrorKind::not_found), places + "; did you mean @nigthly?");
+  EXPECT_EQ(refusal_message([&] { (void)read("none.toml"); }, ErrorKind::not_found),
             "there is no file none.toml; check the path");
 }
 
@@ -190,9 +190,9 @@ TEST_F(JobFiles, NameTheirJobThemselvesOrByTheirOwnName) {
 TEST_F(JobFiles, TwoOfOneNameAreRefused) {
   write(folders_.here / "a.toml", "command = ['true']");
   write(folders_.here / "b.toml", "command = ['true']\njob = 'a'");
-  EXPECT_EQ(refusal([&] { (void)find("a"); }).substr(0, 37), "a.toml:1:1: b.toml is the job 'a' too");
+  EXPECT_EQ(refusal_message([&] { (void)find("a"); }).substr(0, 37), "a.toml:1:1: b.toml is the job 'a' too");
   EXPECT_EQ(
-      refusal([&] { (void)find("b"); }),
+      refusal_message([&] { (void)find("b"); }),
       "b.toml:2:7: a.toml is the job 'a' too; what is learned is kept under that name: give one of them another, as "
       "in job = \"other\"");
 }

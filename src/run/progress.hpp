@@ -27,4 +27,7 @@ struct MetricSeen {
 
 using Progress = std::variant<StepsDone, EpochsDone, MetricSeen>;
 
+// The most steps or epochs that one line reports.
+inline constexpr std::uint64_t most_progress_at_once = 1'000'000;
+
 }  // namespace zeus::run

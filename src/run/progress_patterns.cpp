@@ -15,7 +15,6 @@ namespace zeus::run {
 
 namespace {
 
-constexpr double most_at_once = 1e6;
 constexpr std::size_t shown_at_most = 60;
 constexpr std::size_t most_groups = 16;
 
@@ -80,7 +79,7 @@ std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
   }
   const double former = std::exchange(last, number).value_or(number - 1);
   const double way = number < former ? again : number - former;
-  return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), most_at_once));
+  return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), static_cast<double>(most_progress_at_once)));
 }
 
 std::uint64_t ProgressPatterns::StepCount::advance(double number) {

@@ -35,7 +35,7 @@ std::string read_all(const PatternTexts& texts, const std::vector<std::string>& 
   return text;
 }
 
-std::string refusal(const PatternTexts& texts) {
+std::string pattern_refusal(const PatternTexts& texts) {
   try {
     ProgressPatterns{texts};
   } catch (const Error& error) {
@@ -136,12 +136,12 @@ TEST(ProgressPatterns, ReadsBytesOfNoEncoding) {
 
 TEST(ProgressPatterns, SaysWhatIsWrongWithAnExpression) {
   EXPECT_EQ(
-      refusal({.metric = "acc=(["}),
+      pattern_refusal({.metric = "acc=(["}),
       "'--metric-regex acc=([' is not a regular expression: missing ]: [; the syntax is that of RE2: Perl's, without "
       "back-references and look-around");
-  EXPECT_THAT(refusal({.epoch = R"((a)\1)"}), testing::HasSubstr("--epoch-regex"));
-  EXPECT_THAT(refusal({.step = "a{1000000}"}), testing::HasSubstr("--step-regex"));
-  EXPECT_THAT(refusal({.metric = "accuracy"}), testing::HasSubstr("does not say where the number is"));
+  EXPECT_THAT(pattern_refusal({.epoch = R"((a)\1)"}), testing::HasSubstr("--epoch-regex"));
+  EXPECT_THAT(pattern_refusal({.step = "a{1000000}"}), testing::HasSubstr("--step-regex"));
+  EXPECT_THAT(pattern_refusal({.metric = "accuracy"}), testing::HasSubstr("does not say where the number is"));
 }
 
 TEST(ProgressPatterns, TakesTimeLinearInTheLine) {

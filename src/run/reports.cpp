@@ -6,8 +6,6 @@ namespace zeus::run {
 
 namespace {
 
-constexpr std::uint64_t most_at_once = 1'000'000;
-
 template <typename T>
 std::optional<T> number_of(std::string_view text) {
   T number{};
@@ -17,12 +15,13 @@ std::optional<T> number_of(std::string_view text) {
 }
 
 template <typename Done>
-std::optional<Progress> counted(std::string_view count) {
+std::optional<Progress> progress_of(std::string_view count) {
   if (count.empty()) {
     return Done{1};
   }
   const auto number = number_of<std::uint64_t>(count);
-  return number && *number > 0 && *number <= most_at_once ? std::optional<Progress>{Done{*number}} : std::nullopt;
+  return number && *number > 0 && *number <= most_progress_at_once ? std::optional<Progress>{Done{*number}}
+                                                                   : std::nullopt;
 }
 
 }  // namespace
@@ -35,10 +34,10 @@ std::optional<Progress> parse_report(std::string_view line) {
     return std::nullopt;
   }
   if (word == "step") {
-    return counted<StepsDone>(rest);
+    return progress_of<StepsDone>(rest);
   }
   if (word == "epoch") {
-    return counted<EpochsDone>(rest);
+    return progress_of<EpochsDone>(rest);
   }
   if (word == "metric") {
     const auto value = number_of<double>(rest);

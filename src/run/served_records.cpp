@@ -31,7 +31,7 @@ constexpr std::array reasons{ThrottleReason::idle,
                              ThrottleReason::display_clock};
 
 // "power_cap"
-std::vector<std::string> words_of(ThrottleReasons held) {
+std::vector<std::string> reason_words(ThrottleReasons held) {
   std::vector<std::string> words;
   for (const ThrottleReason reason : reasons) {
     if (held.has(reason)) {
@@ -54,7 +54,7 @@ protocol::GpuNow now_of(const device::Gpu& gpu) {
           .limit = gpu.power_limits().enforced.optional(),
           .clock = gpu.clocks().graphics.optional(),
           .temperature = gpu.temperature().optional(),
-          .throttled_by = held ? words_of(*held) : std::vector<std::string>{}};
+          .throttled_by = held ? reason_words(*held) : std::vector<std::string>{}};
 }
 
 class ServedRecords final : public JobRecords {

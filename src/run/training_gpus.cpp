@@ -18,7 +18,7 @@ namespace {
 
 constexpr Watts limit_step{25};
 
-std::string name_of(const train::SessionGpu& one) {
+std::string gpu_name(const train::SessionGpu& one) {
   return device::to_text(one.gpu->identity(), one.index);
 }
 
@@ -89,7 +89,7 @@ std::optional<Error> TrainingGpus::try_to_set() {
     const PowerLimits now = one.gpu->power_limits();
     for (const auto* const bound : {&now.current, &now.minimum, &now.maximum}) {
       if (!*bound) {
-        return to_error(bound->failure(), fmt::format("the power limit of {}", name_of(one)));
+        return to_error(bound->failure(), fmt::format("the power limit of {}", gpu_name(one)));
       }
     }
     try {
@@ -130,7 +130,7 @@ std::vector<Watts> TrainingGpus::possible(const std::vector<Watts>& limits) cons
   std::optional<Watts> highest;
   for (const train::SessionGpu& one : gpus_) {
     const PowerLimits now = one.gpu->power_limits();
-    const std::string what = fmt::format("the power limit of {}", name_of(one));
+    const std::string what = fmt::format("the power limit of {}", gpu_name(one));
     const Watts most = now.maximum.or_throw(what);
     lowest = std::max(lowest, now.minimum.or_throw(what));
     highest = std::min(highest.value_or(most), most);
@@ -158,7 +158,7 @@ records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool s
   std::optional<Watts> current;
   for (const train::SessionGpu& one : gpus_) {
     const PowerLimits now = one.gpu->power_limits();
-    const std::string what = fmt::format("the power limit of {}", name_of(one));
+    const std::string what = fmt::format("the power limit of {}", gpu_name(one));
     const Watts most = now.maximum.or_throw(what);
     current = std::min(current.value_or(most), now.current.or_throw(what));
     device.max_power += most;

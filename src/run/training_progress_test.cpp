@@ -1,5 +1,7 @@
 #include "run/training_progress.hpp"
 
+#include "tests/support/at_second.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,17 +9,15 @@
 namespace zeus::run {
 namespace {
 
-constexpr Instant at(double seconds) {
-  return Instant{} + Seconds{seconds};
-}
+using test::at_second;
 
 TEST(TrainingProgress, CountsStepsAndEpochs) {
   TrainingProgress progress;
   for (int epoch = 0; epoch < 3; ++epoch) {
     for (int step = 1; step <= 4; ++step) {
-      progress.take(StepsDone{5}, at(epoch * 10 + step));
+      progress.take(StepsDone{5}, at_second(epoch * 10 + step));
     }
-    progress.take(EpochsDone{}, at(epoch * 10 + 5));
+    progress.take(EpochsDone{}, at_second(epoch * 10 + 5));
   }
   EXPECT_EQ(progress.epochs(), 3);
   EXPECT_EQ(progress.steps(), 60U);
@@ -26,12 +26,12 @@ TEST(TrainingProgress, CountsStepsAndEpochs) {
 
 TEST(TrainingProgress, SeparatesStepsFromTheRestOfAnEpoch) {
   TrainingProgress progress;
-  progress.take(StepsDone{1}, at(100));
+  progress.take(StepsDone{1}, at_second(100));
   for (int step = 1; step < 10; ++step) {
-    progress.take(StepsDone{1}, at(100 + 2 * step));
+    progress.take(StepsDone{1}, at_second(100 + 2 * step));
   }
   EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
-  progress.take(EpochsDone{}, at(118 + 5));
+  progress.take(EpochsDone{}, at_second(118 + 5));
   EXPECT_EQ(progress.steps_per_epoch(), 10U);
   EXPECT_DOUBLE_EQ(progress.beside_steps(), 0.25);
 }
@@ -40,11 +40,11 @@ TEST(TrainingProgress, SeparatesStepsFromTheRestOfAnEpoch) {
 TEST(TrainingProgress, TakesNoTimeFromStepsThatAreHeardOfWithTheEndOfTheirEpoch) {
   TrainingProgress progress;
   for (int step = 0; step < 9; ++step) {
-    progress.take(StepsDone{1}, at(100 + 2 * step));
+    progress.take(StepsDone{1}, at_second(100 + 2 * step));
   }
-  progress.take(StepsDone{.count = 1, .timed = false}, at(116 + 2 + 5));
+  progress.take(StepsDone{.count = 1, .timed = false}, at_second(116 + 2 + 5));
   EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
-  progress.take(EpochsDone{}, at(116 + 2 + 5));
+  progress.take(EpochsDone{}, at_second(116 + 2 + 5));
   EXPECT_EQ(progress.steps_per_epoch(), 10U);
   EXPECT_DOUBLE_EQ(progress.beside_steps(), 7.0 / 20.0);
 }
@@ -52,25 +52,25 @@ TEST(TrainingProgress, TakesNoTimeFromStepsThatAreHeardOfWithTheEndOfTheirEpoch)
 TEST(TrainingProgress, KnowsNothingOfStepsThatItDoesNotSee) {
   TrainingProgress progress;
   EXPECT_FALSE(progress.step_time());
-  progress.take(EpochsDone{}, at(1));
+  progress.take(EpochsDone{}, at_second(1));
   EXPECT_FALSE(progress.steps_per_epoch());
-  progress.take(StepsDone{3}, at(2));
+  progress.take(StepsDone{3}, at_second(2));
   EXPECT_FALSE(progress.step_time());
 }
 
 TEST(TrainingProgress, KeepsTheLastMetricThatIsANumber) {
   TrainingProgress progress;
   EXPECT_FALSE(progress.metric());
-  progress.take(MetricSeen{0.5}, at(1));
-  progress.take(MetricSeen{std::numeric_limits<double>::quiet_NaN()}, at(2));
+  progress.take(MetricSeen{0.5}, at_second(1));
+  progress.take(MetricSeen{std::numeric_limits<double>::quiet_NaN()}, at_second(2));
   EXPECT_EQ(progress.metric(), 0.5);
   EXPECT_TRUE(progress.diverged());
 }
 
 TEST(TrainingProgress, SharesStepsAmongEpochsThatEndAtOnce) {
   TrainingProgress progress;
-  progress.take(StepsDone{50}, at(1));
-  progress.take(EpochsDone{5}, at(2));
+  progress.take(StepsDone{50}, at_second(1));
+  progress.take(EpochsDone{5}, at_second(2));
   EXPECT_EQ(progress.epochs(), 5);
   EXPECT_EQ(progress.steps_per_epoch(), 10U);
 }
@@ -80,10 +80,10 @@ TEST(TrainingProgress, AnEpochIsTheFirstThatWasSeen) {
   TrainingProgress progress;
   for (int step = 1; step <= 50; ++step) {
     if (step % 10 == 0) {
-      progress.take(StepsDone{.count = 10}, at(step));
+      progress.take(StepsDone{.count = 10}, at_second(step));
     }
     if (step % 25 == 0) {
-      progress.take(EpochsDone{}, at(step));
+      progress.take(EpochsDone{}, at_second(step));
     }
   }
   EXPECT_EQ(progress.steps_per_epoch(), 20U);

@@ -14,7 +14,6 @@ namespace zeus::server {
 namespace {
 
 constexpr int unauthorized = 401;
-constexpr int forbidden = 403;
 
 std::string lower(std::string_view text) {
   std::string small{text};

@@ -18,7 +18,6 @@ namespace zeus::server {
 
 namespace {
 
-constexpr int not_found = 404;
 constexpr int not_allowed = 405;
 constexpr int unsupported_type = 415;
 constexpr std::size_t most_shown = 200;
@@ -84,7 +83,7 @@ void check_number(const Parameter& parameter, std::string_view text) {
   }
 }
 
-void check(const Parameter& parameter, std::string_view text) {
+void check_parameter(const Parameter& parameter, std::string_view text) {
   using Kind = records::JsonSchema::Kind;
   switch (parameter.schema.kind) {
     case Kind::whole:
@@ -129,7 +128,7 @@ void read_path(const Route& route, Call& call) {
       throw wrong(name, "percent-encoded");
     }
     if (const Parameter* const parameter = find_parameter(route, Parameter::Place::path, name)) {
-      check(*parameter, *value);
+      check_parameter(*parameter, *value);
     }
     call.set(name, std::move(*value));
   }
@@ -160,7 +159,7 @@ void read_query(const Route& route, Call& call) {
     if (!value) {
       throw wrong(*name, "percent-encoded");
     }
-    check(*parameter, *value);
+    check_parameter(*parameter, *value);
     call.set(*name, std::move(*value));
   }
 }
@@ -169,7 +168,7 @@ void read_headers(const Route& route, Call& call) {
   for (const Parameter& parameter : route.parameters) {
     if (parameter.place == Parameter::Place::header) {
       if (const auto value = call.request().headers.get(parameter.name)) {
-        check(parameter, *value);
+        check_parameter(parameter, *value);
         call.set(parameter.name, std::string{*value});
       }
     }

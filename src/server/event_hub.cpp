@@ -15,7 +15,7 @@ namespace zeus::server {
 
 namespace {
 
-constexpr Seconds between_looks{1.0};
+constexpr Seconds between_looks_at_the_store{1.0};
 constexpr Seconds between_comments{15.0};
 constexpr std::size_t entries_at_once = 256;
 
@@ -119,7 +119,7 @@ void EventHub::look() {
     summarized_.clear();
     return;
   }
-  next_look_ = loop_.after(between_looks, [this] { look(); });
+  next_look_ = loop_.after(between_looks_at_the_store, [this] { look(); });
   say_alive();
   for (auto& [name, feed] : feeds_) {
     for (Reader& reader : feed.readers) {

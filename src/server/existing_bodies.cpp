@@ -1,6 +1,7 @@
 #include "server/existing_bodies.hpp"
 
 #include "base/random_id.hpp"
+#include "jobs/job.hpp"
 #include "protocol/query.hpp"
 #include "records/json_value.hpp"
 #include "records/json_writer.hpp"
@@ -19,10 +20,8 @@ namespace zeus::server {
 namespace {
 
 using records::JsonValue;
-using Place = std::vector<std::variant<std::string, std::size_t>>;
+using FaultPlace = std::vector<std::variant<std::string, std::size_t>>;
 
-// The longest name of a job, in bytes (jobs/job.hpp).
-constexpr std::size_t longest_name = 200;
 constexpr std::size_t made_digits = 8;
 
 bool has_control(std::string_view text) {
@@ -105,7 +104,7 @@ std::string without_bare_words(std::string_view text) {
   return plain;
 }
 
-ExistingFault at(const Place& place, std::string_view message, std::string_view type) {
+ExistingFault at(const FaultPlace& place, std::string_view message, std::string_view type) {
   return {.place = place, .message = std::string{message}, .type = std::string{type}, .limit = {}};
 }
 
@@ -118,7 +117,7 @@ class Reader {
 
   template <typename Value>
   void operator()(std::string_view name, Value& value, const field::Rule& rule = {}) {
-    const Place place{"body", std::string{name}};
+    const FaultPlace place{"body", std::string{name}};
     const JsonValue* const member = json_.find(name);
     if (member == nullptr) {
       if (std::ranges::find(required_, name) != required_.end()) {
@@ -137,7 +136,7 @@ class Reader {
 
  private:
   template <typename Value>
-  void read(const JsonValue& json, const Place& place, Value& value, const field::Rule& rule) {
+  void read(const JsonValue& json, const FaultPlace& place, Value& value, const field::Rule& rule) {
     if constexpr (field::is_optional<Value>) {
       // A null or NaN means unknown, or no bound.
       const std::optional<double> number = json.is_null() ? std::nullopt : number_of(json);
@@ -172,7 +171,7 @@ class Reader {
   }
 
   template <typename Whole>
-  void read_whole(const JsonValue& json, const Place& place, Whole& value, const field::Rule& rule) {
+  void read_whole(const JsonValue& json, const FaultPlace& place, Whole& value, const field::Rule& rule) {
     if (const std::optional<Whole> whole = json.whole<Whole>()) {
       if (is_within(static_cast<double>(*whole), place, rule)) {
         value = *whole;
@@ -194,7 +193,7 @@ class Reader {
     }
   }
 
-  void read_text(const JsonValue& json, const Place& place, std::string& value) {
+  void read_text(const JsonValue& json, const FaultPlace& place, std::string& value) {
     if (const std::string* const text = json.string()) {
       value = *text;
     } else if (const std::optional<std::int64_t> number = json.whole<std::int64_t>()) {
@@ -205,7 +204,7 @@ class Reader {
   }
 
   template <typename List>
-  void read_list(const JsonValue& json, const Place& place, List& value, const field::Rule& rule) {
+  void read_list(const JsonValue& json, const FaultPlace& place, List& value, const field::Rule& rule) {
     const JsonValue::List* const members = json.list();
     if (members == nullptr) {
       faults_.push_back(at(place, "value is not a valid list", "type_error.list"));
@@ -220,13 +219,13 @@ class Reader {
     }
     value.clear();
     for (std::size_t index = 0; index < members->size(); ++index) {
-      Place member = place;
+      FaultPlace member = place;
       member.emplace_back(index);
       read((*members)[index], member, value.emplace_back(), rule);
     }
   }
 
-  bool is_within(double number, const Place& place, const field::Rule& rule) {
+  bool is_within(double number, const FaultPlace& place, const field::Rule& rule) {
     const auto refuse = [&](double limit, std::string_view words, std::string_view type) {
       faults_.push_back({.place = place,
                          .message = fmt::format("ensure this value is {} {}", words, limit),
@@ -249,12 +248,12 @@ class Reader {
 };
 
 void check_text(const std::string& text, std::string_view key, ExistingFaults& faults) {
-  const Place place{"body", std::string{key}};
-  if (text.size() > longest_name) {
+  const FaultPlace place{"body", std::string{key}};
+  if (text.size() > jobs::longest_job_name) {
     faults.push_back({.place = place,
-                      .message = fmt::format("ensure this value has at most {} characters", longest_name),
+                      .message = fmt::format("ensure this value has at most {} characters", jobs::longest_job_name),
                       .type = "value_error.any_str.max_length",
-                      .limit = static_cast<std::int64_t>(longest_name)});
+                      .limit = static_cast<std::int64_t>(jobs::longest_job_name)});
   } else if (has_control(text)) {
     faults.push_back(at(place, "characters that cannot be printed may not be in it", "value_error"));
   }
@@ -288,7 +287,7 @@ void complete(ExistingSpec& spec, ExistingFaults& faults) {
           fmt::format("job_id '{}' does not start with job_id_prefix '{}'", *spec.job_id, spec.job_id_prefix));
   } else if (spec.job_id && spec.job_id->empty()) {
     wrong("__root__", "job_id may not be empty");
-  } else if (!spec.job_id && spec.job_id_prefix.size() + 1 + made_digits > longest_name) {
+  } else if (!spec.job_id && spec.job_id_prefix.size() + 1 + made_digits > jobs::longest_job_name) {
     wrong("__root__", "job_id_prefix is too long for a job_id to begin with it");
   }
 }
@@ -299,7 +298,7 @@ void complete(ExistingTrial& /*trial*/, ExistingFaults& /*faults*/) {
 void complete(ExistingResult& /*result*/, ExistingFaults& /*faults*/) {
 }
 
-ExistingFaults missing(const Place& place) {
+ExistingFaults missing(const FaultPlace& place) {
   return {at(place, "field required", "value_error.missing")};
 }
 

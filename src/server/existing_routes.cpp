@@ -25,11 +25,8 @@ namespace zeus::server {
 namespace {
 
 constexpr int bad_request = 400;
-constexpr int forbidden = 403;
-constexpr int not_found = 404;
 constexpr int conflict = 409;
 constexpr int unprocessable = 422;
-constexpr std::size_t longest_name = 200;
 constexpr std::size_t longest_body = std::size_t{64} * 1024;
 
 constexpr std::string_view takes_header = "Zeus-Takes";
@@ -313,7 +310,7 @@ Outcome done() {
 }
 
 Parameter job_in_query_parameter() {
-  Parameter job = text_parameter("job_id", longest_name, "The job");
+  Parameter job = text_parameter("job_id", jobs::longest_job_name, "The job");
   job.required = true;
   return job;
 }

@@ -20,7 +20,7 @@ namespace {
 using protocol::Scope;
 using records::JsonValue;
 
-constexpr std::string_view spec =
+constexpr std::string_view spec_json =
     R"({"job_id":"m/1","job_id_prefix":"m","batch_sizes":[64,32,128],"default_batch_size":64,"max_epochs":5,)"
     R"("target_metric":0.9,"max_power":500,"number_of_gpus":2,"gpu_model":"V100"})";
 
@@ -105,15 +105,15 @@ class ExistingRoutes : public testing::Test {
 };
 
 TEST_F(ExistingRoutes, AJobIsRegisteredOnceAndIsTheSameAfterwards) {
-  const Said made = ask("POST", "/jobs", spec);
+  const Said made = ask("POST", "/jobs", spec_json);
   EXPECT_EQ(made.status, 201);
   EXPECT_EQ(about_, "m/1");
   EXPECT_EQ(made.body["batch_sizes"], *JsonValue::parse("[32,64,128]"));
   EXPECT_EQ(made.headers.get("Zeus-Takes"), "beats");
-  const Said again = ask("POST", "/jobs", spec, {{"Content-Type", "application/json; charset=utf-8"}});
+  const Said again = ask("POST", "/jobs", spec_json, {{"Content-Type", "application/json; charset=utf-8"}});
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(again.body, made.body);
-  std::string other{spec};
+  std::string other{spec_json};
   other.replace(other.find("500"), 3, "600");
   const Said refused = ask("POST", "/jobs", other);
   EXPECT_EQ(refused.status, 409);
@@ -121,7 +121,7 @@ TEST_F(ExistingRoutes, AJobIsRegisteredOnceAndIsTheSameAfterwards) {
 }
 
 TEST_F(ExistingRoutes, AJobWithoutANameGetsOne) {
-  std::string unnamed{spec};
+  std::string unnamed{spec_json};
   unnamed.replace(unnamed.find("\"m/1\""), 5, "null");
   const Said first = ask("POST", "/jobs", unnamed);
   const Said second = ask("POST", "/jobs", unnamed);
@@ -135,7 +135,7 @@ TEST_F(ExistingRoutes, FaultsOfARequestAreListed) {
     const Said refused = ask(method, path, "{}");
     EXPECT_EQ(refused.status, 422) << path;
     EXPECT_GT(refused.body["detail"].size(), 2U) << path;
-    EXPECT_EQ(ask(method, path, spec, {{"Content-Type", "text/plain"}}).status, 422) << path;
+    EXPECT_EQ(ask(method, path, spec_json, {{"Content-Type", "text/plain"}}).status, 422) << path;
   }
   EXPECT_EQ(ask("GET", "/jobs/batch_size").status, 422);
   EXPECT_EQ(ask("DELETE", "/jobs?name=m").status, 422);
@@ -148,7 +148,7 @@ TEST_F(ExistingRoutes, MissingThingsAreReportedLikeThatServerDoes) {
   }
   EXPECT_EQ(report(1, 64, 1, "0.1", 1, 1).status, 400);
   EXPECT_EQ(end(1, 64).status, 404);
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   EXPECT_EQ(report(1, 64, 1, "0.1", 1, 1).status, 400);
   EXPECT_EQ(end(1, 64).status, 404);
   choose();
@@ -160,7 +160,7 @@ TEST_F(ExistingRoutes, MissingThingsAreReportedLikeThatServerDoes) {
 }
 
 TEST_F(ExistingRoutes, TrialsAreNumberedFromOneAndGoThroughTheBatchSizes) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   for (const auto& [number, size] : {std::pair{1, 64}, {2, 32}, {3, 128}}) {
     const Said chosen = choose();
     EXPECT_EQ(chosen.status, 200);
@@ -180,7 +180,7 @@ TEST_F(ExistingRoutes, TrialsAreNumberedFromOneAndGoThroughTheBatchSizes) {
 }
 
 TEST_F(ExistingRoutes, ATrialThatMissesTheTargetIsFollowedByAnotherBatchSize) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   run(1000);
   EXPECT_EQ(choose().number("batch_size"), 32);
   for (int epoch = 1; epoch < 5; ++epoch) {
@@ -199,7 +199,7 @@ TEST_F(ExistingRoutes, ATrialThatMissesTheTargetIsFollowedByAnotherBatchSize) {
 }
 
 TEST_F(ExistingRoutes, ATrialIsStoppedBeforeTheEpochThatWouldExceedItsBound) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   run(1000);  // costs 0.5 x 1000 + 0.5 x 500 x 1 = 750, so the bound is 1500
   EXPECT_EQ(choose().number("batch_size"), 32);
   EXPECT_FALSE(report(2, 32, 1, "0.1", 800, 1).truth("stop_train"));  // 650
@@ -210,7 +210,7 @@ TEST_F(ExistingRoutes, ATrialIsStoppedBeforeTheEpochThatWouldExceedItsBound) {
 }
 
 TEST_F(ExistingRoutes, ATrialMayReachTheTargetOverBudget) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   run(1000);
   choose();
   const Said reached = report(2, 32, 1, "0.9", 1e6, 1000);
@@ -219,7 +219,7 @@ TEST_F(ExistingRoutes, ATrialMayReachTheTargetOverBudget) {
 }
 
 TEST_F(ExistingRoutes, TheFirstReportOfAnEpochDecidesForAllRanks) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   run(1000);
   choose();
   EXPECT_FALSE(report(2, 32, 1, "0.1", 800, 1).truth("stop_train"));
@@ -231,7 +231,7 @@ TEST_F(ExistingRoutes, TheFirstReportOfAnEpochDecidesForAllRanks) {
 
 // Another rank may be the first to report an epoch, with lower figures.
 TEST_F(ExistingRoutes, TheTotalsOfATrialNeverFall) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   choose();
   report(1, 64, 1, "0.1", 1000, 10);
   EXPECT_EQ(report(1, 64, 2, "0.1", 900, 9).status, 200);
@@ -243,7 +243,7 @@ TEST_F(ExistingRoutes, TheTotalsOfATrialNeverFall) {
 }
 
 TEST_F(ExistingRoutes, ReportsAreOnRecordToTheLastDigit) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   choose();
   report(1, 64, 1, "0.95", 1234.5678901234567, 98.765432109876543);
   const auto entries = store_->entries(store_->find("m/1")->id, 0, 100);
@@ -254,7 +254,7 @@ TEST_F(ExistingRoutes, ReportsAreOnRecordToTheLastDigit) {
 }
 
 TEST_F(ExistingRoutes, ATrialThatEndsWithoutAResultIsTriedAgain) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   choose();
   EXPECT_EQ(end(1, 64).status, 200);
   EXPECT_EQ(end(1, 64).status, 200) << "once more";
@@ -267,7 +267,7 @@ TEST_F(ExistingRoutes, ATrialThatEndsWithoutAResultIsTriedAgain) {
 }
 
 TEST_F(ExistingRoutes, ALateReportOfAGivenUpTrialIsAnsweredByItsOwnFigures) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   choose();
   end(1, 64);
   EXPECT_FALSE(report(1, 64, 1, "0.1", 100, 1).truth("stop_train"));
@@ -279,7 +279,7 @@ TEST_F(ExistingRoutes, ALateReportOfAGivenUpTrialIsAnsweredByItsOwnFigures) {
 }
 
 TEST_F(ExistingRoutes, AClientIsGivenUpAfterAnHourOfSilenceOrTwoMinutesIfItBeats) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   choose();
   const auto number_after = [this](Seconds silence) {
     choose();  // notes the open trials
@@ -301,7 +301,7 @@ TEST_F(ExistingRoutes, TheLeaseIsTenOfTheLongestEpochsButAtLeastAnHour) {
 }
 
 TEST_F(ExistingRoutes, AClientThatBeatsLearnsWhereAndHasTheUsualLease) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   EXPECT_FALSE(choose().headers.get("Zeus-Beat-Path"));
   const transport::Headers beats{{"Zeus-Gives", "beats"}, {"Idempotency-Key", "one"}};
   const Said chosen = ask("GET", "/jobs/batch_size?job_id=m%2F1", {}, beats);
@@ -318,7 +318,7 @@ TEST_F(ExistingRoutes, AClientThatBeatsLearnsWhereAndHasTheUsualLease) {
 
 TEST_F(ExistingRoutes, OnlyTheUserOfATrialOrAnAdministratorMayReportOnIt) {
   become("ann");
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   choose();
   become("bob");
   EXPECT_EQ(report(1, 64, 1, "0.9", 1, 1).status, 403);
@@ -334,23 +334,23 @@ TEST_F(ExistingRoutes, OnlyTheUserOfATrialOrAnAdministratorMayReportOnIt) {
 TEST_F(ExistingRoutes, AUserCannotExceedTheQuotaOfJobs) {
   service_.jobs_of_a_user = 1;
   become("ann");
-  std::string other{spec};
+  std::string other{spec_json};
   other.replace(other.find("m/1"), 3, "m/2");
-  EXPECT_EQ(ask("POST", "/jobs", spec).status, 201);
+  EXPECT_EQ(ask("POST", "/jobs", spec_json).status, 201);
   EXPECT_EQ(ask("POST", "/jobs", other).status, 403);
-  EXPECT_EQ(ask("POST", "/jobs", spec).status, 200);
+  EXPECT_EQ(ask("POST", "/jobs", spec_json).status, 200);
   become("bob");
   EXPECT_EQ(ask("POST", "/jobs", other).status, 201);
 }
 
 TEST_F(ExistingRoutes, AJobIsForgottenOnce) {
-  ask("POST", "/jobs", spec);
+  ask("POST", "/jobs", spec_json);
   const Said forgotten = ask("DELETE", "/jobs?job_id=m/1");
   EXPECT_EQ(forgotten.status, 200);
   EXPECT_TRUE(forgotten.body.is_null());
   EXPECT_EQ(ask("DELETE", "/jobs?job_id=m/1").status, 404);
   EXPECT_EQ(choose().status, 400);
-  EXPECT_EQ(ask("POST", "/jobs", spec).status, 201);
+  EXPECT_EQ(ask("POST", "/jobs", spec_json).status, 201);
   EXPECT_EQ(choose().number("trial_number"), 1);
 }
 

@@ -11,7 +11,7 @@
 namespace zeus::server {
 namespace {
 
-ExistingSpec spec() {
+ExistingSpec mnist_spec() {
   return {.max_power = 600_W,
           .number_of_gpus = 2,
           .gpu_model = "V100",
@@ -23,7 +23,7 @@ ExistingSpec spec() {
 }
 
 TEST(ExistingSpec, IsAJobUnderThePolicyOfThePaper) {
-  ExistingSpec asked = spec();
+  ExistingSpec asked = mnist_spec();
   asked.eta_knob = 0.25;
   asked.beta_knob = 3.0;
   asked.target_metric = 1.5;
@@ -52,7 +52,7 @@ TEST(ExistingSpec, IsAJobUnderThePolicyOfThePaper) {
 }
 
 TEST(ExistingSpec, AMissingBoundIsNoBound) {
-  ExistingSpec asked = spec();
+  ExistingSpec asked = mnist_spec();
   asked.beta_knob.reset();
   asked.window_size = -3;
   const records::JobDefinition job = definition_of(asked, "mnist-1");
@@ -61,19 +61,19 @@ TEST(ExistingSpec, AMissingBoundIsNoBound) {
 }
 
 TEST(ExistingSpec, AJobWithoutASeedDrawsByItsNameAndNoGivenSeedDoes) {
-  ExistingSpec seeded = spec();
+  ExistingSpec seeded = mnist_spec();
   seeded.mab_seed = std::numeric_limits<std::int64_t>::max();
-  const std::uint64_t unspoken = definition_of(spec(), "mnist-1").seed;
-  EXPECT_EQ(unspoken, definition_of(spec(), "mnist-1").seed);
-  EXPECT_NE(unspoken, definition_of(spec(), "mnist-2").seed);
+  const std::uint64_t unspoken = definition_of(mnist_spec(), "mnist-1").seed;
+  EXPECT_EQ(unspoken, definition_of(mnist_spec(), "mnist-1").seed);
+  EXPECT_NE(unspoken, definition_of(mnist_spec(), "mnist-2").seed);
   EXPECT_GT(unspoken, definition_of(seeded, "mnist-1").seed);
 }
 
 TEST(ExistingSpec, EqualSpecsAreTheSameJobAndAnyDifferenceIsAnother) {
-  const records::JobDefinition kept = definition_of(spec(), "mnist-1");
-  EXPECT_TRUE(existing_differences(kept, definition_of(spec(), "mnist-1")).empty());
+  const records::JobDefinition kept = definition_of(mnist_spec(), "mnist-1");
+  EXPECT_TRUE(existing_differences(kept, definition_of(mnist_spec(), "mnist-1")).empty());
   const auto change = [&](const auto& how) {
-    ExistingSpec asked = spec();
+    ExistingSpec asked = mnist_spec();
     how(asked);
     return existing_differences(kept, definition_of(asked, "mnist-1")).size();
   };
@@ -99,7 +99,7 @@ TEST(ExistingSpec, EqualSpecsAreTheSameJobAndAnyDifferenceIsAnother) {
 
 // The job refuses what the faults do not cover.
 TEST(ExistingSpec, ValuesWithinTheirBoundsMakeAJob) {
-  ExistingSpec asked = spec();
+  ExistingSpec asked = mnist_spec();
   asked.window_size = 1'000'000;
   asked.num_pruning_rounds = optimize::most_pruning_rounds;
   asked.mab_num_explorations = optimize::most_explorations;

@@ -26,10 +26,9 @@ namespace {
 
 constexpr std::string_view lines_type = "application/x-ndjson";
 constexpr std::size_t longest_import = std::size_t{256} << 20;
-constexpr double most_of_a_page = 1000;
 constexpr double most_of_an_overview = 64;
 constexpr double most_numbers = 9007199254740992.0;
-constexpr std::size_t usual_page = 50;
+constexpr std::size_t usual_page_of_a_job = 50;
 
 protocol::DefinedJob defined(jobs::Job& job) {
   const records::JobView now = job.overview(0);
@@ -67,12 +66,12 @@ records::JobView show(Service& service, const Call& call) {
     if (call.says("all")) {
       return job.view();
     }
-    return job.overview(call.find_number("last").value_or(usual_page));
+    return job.overview(call.find_number("last").value_or(usual_page_of_a_job));
   });
 }
 
 jobs::Page page_of(const Call& call) {
-  return {.before = call.find_number("before"), .at_most = call.find_number("limit").value_or(usual_page)};
+  return {.before = call.find_number("before"), .at_most = call.find_number("limit").value_or(usual_page_of_a_job)};
 }
 
 // The next page, if there is one: those before the last one.

@@ -23,8 +23,7 @@ using protocol::Scope;
 
 namespace {
 
-constexpr double most_of_a_page = 1000;
-constexpr std::size_t usual_page = 100;
+constexpr std::size_t usual_page_of_jobs = 100;
 constexpr std::size_t longest_cursor = 1000;
 constexpr double most_entries = 9007199254740992.0;
 
@@ -45,7 +44,7 @@ void fold_up_what_lacks(Service& service) {
 protocol::JobPage list_jobs(Service& service, const Call& call) {
   fold_up_what_lacks(service);
   store::SummaryQuery query{.after = call.find("cursor").value_or(""),
-                            .at_most = call.find_number("limit").value_or(usual_page)};
+                            .at_most = call.find_number("limit").value_or(usual_page_of_jobs)};
   const std::string order = call.find("order").value_or("name");
   query.order = order == "changed"   ? store::SummaryOrder::changed
                 : order == "savings" ? store::SummaryOrder::savings

@@ -7,6 +7,9 @@
 
 namespace zeus::server {
 
+// The most that a parameter `limit` may ask for.
+inline constexpr double most_of_a_page = 1000;
+
 Parameter job_parameter();
 Parameter recurrence_parameter();
 Parameter key_parameter();

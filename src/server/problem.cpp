@@ -8,7 +8,6 @@ namespace zeus::server {
 
 namespace {
 
-constexpr int forbidden = 403;
 constexpr int unavailable = 503;
 
 // Errors of a full, read-only, broken or newer store name its file or address.

@@ -13,6 +13,10 @@ namespace zeus::server {
 
 inline constexpr std::string_view problem_type = "application/problem+json";
 
+// Statuses of refusals.
+inline constexpr int forbidden = 403;
+inline constexpr int not_found = 404;
+
 // A refusal by the service itself, with a status that no kind of Error has, such as for another user's recurrence or a
 // body of another type.
 class Refusal : public Error {

@@ -5,6 +5,7 @@
 #include "optimize/batch_size/profile_book.hpp"
 #include "protocol/jobs_api.hpp"
 #include "server/parameters.hpp"
+#include "server/problem.hpp"
 #include "server/requests.hpp"
 #include "server/route.hpp"
 #include "server/service.hpp"
@@ -20,7 +21,6 @@ using protocol::Scope;
 
 namespace {
 
-constexpr int forbidden = 403;
 constexpr Seconds usual_lease{120.0};
 
 const jobs::OpenRecurrence* find_open(const jobs::Job& job, std::uint64_t number) {

@@ -37,7 +37,7 @@ constexpr std::string_view unix_prefix{"unix:"};
 // Below the 10 s after which a supervisor kills it.
 constexpr Seconds patience_at_end{8};
 constexpr Seconds patience_with_the_former{0.5};
-constexpr std::size_t readers = 4;  // connections to the store beside the one that writes
+constexpr std::size_t reading_connections = 4;  // connections to the store beside the one that writes
 
 std::string host_of_this_machine() {
   std::array<char, 256> name{};
@@ -142,7 +142,7 @@ Access read_access(const ServeSettings& settings) {
   return access;
 }
 
-void check(const ServeSettings& settings) {
+void check_settings(const ServeSettings& settings) {
   if (settings.no_tokens && settings.signing_key_path) {
     throw Error{ErrorKind::invalid_argument, "--no-tokens and --signing-key-path contradict one another",
                 "leave one of them out"};
@@ -152,14 +152,14 @@ void check(const ServeSettings& settings) {
 }  // namespace
 
 void serve(const ServeSettings& settings, const Surroundings& surroundings) {
-  check(settings);
+  check_settings(settings);
   allow_many_descriptors();
   Clock& clock = surroundings.clock;
   const FileDescriptor signals = service_signals();
   Access access = read_access(settings);
   const std::string database =
       settings.database.empty() ? store::default_store(surroundings.environment).string() : settings.database;
-  const auto store = store::open_pool(database, clock, readers);
+  const auto store = store::open_pool(database, clock, reading_connections);
   const jobs::Site site = jobs::this_site(clock, surroundings.machine);
   Sockets sockets{settings, surroundings.environment};
   LogWriter log{STDERR_FILENO,

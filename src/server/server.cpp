@@ -14,7 +14,7 @@ constexpr std::size_t worker_threads = 16;
 constexpr std::size_t most_waiting = 2048;
 constexpr std::size_t most_connections = 4096;
 constexpr std::size_t most_from_one_address = 2048;
-constexpr Seconds between_looks{0.01};
+constexpr Seconds between_looks_for_the_end{0.01};
 
 transport::ServerLimits limits_of(const ServerPlan& plan, const Api& api) {
   transport::ServerLimits limits;
@@ -104,7 +104,7 @@ void Server::look_whether_over() {
     std::exchange(stopped_, nullptr)();
     return;
   }
-  watch_ = loop_.after(between_looks, [this] { look_whether_over(); });
+  watch_ = loop_.after(between_looks_for_the_end, [this] { look_whether_over(); });
 }
 
 }  // namespace zeus::server

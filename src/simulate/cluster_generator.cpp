@@ -23,7 +23,7 @@ constexpr double spread_of_jobs = 0.25;   // of the logarithm of a run time abou
 constexpr double spread_of_groups = 0.5;  // of a group's mean about its workload's
 constexpr double most_jobs = 1e9;
 
-[[noreturn]] void refuse(std::string_view part) {
+[[noreturn]] void refuse_plan(std::string_view part) {
   throw Error{
       ErrorKind::invalid_argument, fmt::format("'{}' is not a setting of a generated cluster", part.substr(0, 60)),
       "write jobs=N,days=D,min=N,max=N,power=P,seed=S; jobs to 1e9, days to 1e5, 1 <= min <= max, power above 1"};
@@ -33,7 +33,7 @@ double number_of(std::string_view part, std::string_view text) {
   double value = 0.0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || end != text.data() + text.size() || !(value > 0.0 && value <= most_jobs)) {
-    refuse(part);
+    refuse_plan(part);
   }
   return value;
 }
@@ -48,7 +48,7 @@ ClusterPlan parse_cluster_plan(std::string_view text) {
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
-      refuse(part);
+      refuse_plan(part);
     }
     const std::string_view key = part.substr(0, equals);
     const double value = number_of(part, part.substr(equals + 1));
@@ -65,11 +65,11 @@ ClusterPlan parse_cluster_plan(std::string_view text) {
     } else if (key == "seed") {
       plan.seed = static_cast<std::uint64_t>(value);
     } else {
-      refuse(part);
+      refuse_plan(part);
     }
   }
   if (plan.jobs < 1 || plan.smallest_group < 1 || plan.smallest_group > plan.largest_group) {
-    refuse(whole);
+    refuse_plan(whole);
   }
   return plan;
 }

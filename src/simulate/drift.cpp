@@ -16,13 +16,13 @@ namespace zeus::simulate {
 
 namespace {
 
-constexpr int most_draws = 10'000;
+constexpr int most_drifts_drawn = 10'000;
 constexpr double tilt_spread = 0.5;
 constexpr double most_curve = 0.15;
 constexpr double least_move = 2.0;  // octaves
 constexpr double least_worsening = 1.2;
 
-[[noreturn]] void refuse(std::string_view part) {
+[[noreturn]] void refuse_drift(std::string_view part) {
   throw Error{
       ErrorKind::invalid_argument, fmt::format("'{}' is not a setting of a drift", part.substr(0, 60)),
       "write at=RECURRENCE,tilt=T,curve=C (natural logarithms per octave and its square) or at=RECURRENCE,random"};
@@ -49,7 +49,7 @@ std::optional<Drift> random_drift(const Workload& workload, double eta, std::uin
   const optimize::EnergyTimeCost cost{eta, workload.max_power};
   const Configuration before = optimum(workload, cost);
   Random draw{seed, from_recurrence, 0x64726674};
-  for (int attempt = 0; attempt < most_draws; ++attempt) {
+  for (int attempt = 0; attempt < most_drifts_drawn; ++attempt) {
     const Drift drift{.from_recurrence = from_recurrence,
                       .tilt = draw.normal(0.0, tilt_spread),
                       .curve = draw.uniform(0.0, most_curve)};
@@ -85,7 +85,7 @@ Drift parse_drift(std::string_view text, const Workload& workload, double eta, s
     const std::string_view number = equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1);
     const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (problem != std::errc{} || end != number.data() + number.size() || !(std::fabs(value) <= 1e9)) {
-      refuse(part);
+      refuse_drift(part);
     }
     const std::string_view key = part.substr(0, equals);
     if (key == "at" && value >= 0.0) {
@@ -95,7 +95,7 @@ Drift parse_drift(std::string_view text, const Workload& workload, double eta, s
     } else if (key == "curve") {
       drift.curve = value;
     } else {
-      refuse(part);
+      refuse_drift(part);
     }
   }
   if (!random) {

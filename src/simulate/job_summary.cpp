@@ -7,12 +7,6 @@
 
 namespace zeus::simulate {
 
-namespace {
-
-constexpr int last_tries = 5;
-
-}  // namespace
-
 void JobSummary::add(SimulatedJob job) {
   const Configuration& reference = stage_->default_configuration();
   Spread energy;

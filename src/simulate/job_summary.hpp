@@ -30,6 +30,9 @@ class Spread {
   double squares_ = 0.0;
 };
 
+// So many of the last tries that reached their target show where a policy has ended.
+inline constexpr int last_tries = 5;
+
 class JobSummary {
  public:
   // `stage` is the one in force at the end; it must outlive the summary.

@@ -12,7 +12,7 @@ namespace zeus::simulate {
 namespace {
 
 constexpr Watts limit_step{25};
-constexpr int most_draws = 100;  // for each run of the default batch size
+constexpr int most_draws_for_a_run = 100;  // for each run of the default batch size
 
 WorkloadArm model_arm(const physics::Workload& model, const physics::GpuModel& gpu, int batch_size, std::uint64_t seed,
                       int runs) {
@@ -24,7 +24,7 @@ WorkloadArm model_arm(const physics::Workload& model, const physics::GpuModel& g
   std::ranges::reverse(arm.limits);
   Random random{seed, static_cast<std::uint64_t>(batch_size)};
   const bool must_reach = batch_size == model.default_batch_size(gpu);
-  for (int draw = 0; draw < most_draws * runs && arm.runs.size() < static_cast<std::size_t>(runs); ++draw) {
+  for (int draw = 0; draw < most_draws_for_a_run * runs && arm.runs.size() < static_cast<std::size_t>(runs); ++draw) {
     const std::optional<int> epochs = model.draw_epochs(batch_size, random);
     if (!must_reach || (epochs && *epochs <= model.definition().max_epochs)) {
       arm.runs.push_back(epochs);

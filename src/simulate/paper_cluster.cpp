@@ -20,8 +20,7 @@ using records::BarChart;
 using records::FindingsSection;
 using records::FindingsTable;
 
-constexpr double eta = 0.5;
-constexpr double beta = 2.0;
+constexpr double paper_beta = 2.0;
 constexpr std::uint64_t jobs_for_each_seed = 5'000;
 // All jobs are this many times those of the largest group, as in the generator's own plan.
 constexpr std::uint64_t jobs_in_largest_groups = 60;
@@ -47,7 +46,7 @@ std::vector<ClusterTotal> run_cluster(const std::vector<Stage>& stages, const Cl
   ClusterGenerator generator{plan, std::move(typical_times)};
   std::uint64_t number = 0;
   while (const auto group = generator.next()) {
-    simulate_group(stages[group->workload], group->jobs, beta, factory, ++number, totals[group->workload]);
+    simulate_group(stages[group->workload], group->jobs, paper_beta, factory, ++number, totals[group->workload]);
   }
   return totals;
 }
@@ -89,7 +88,7 @@ FindingsSection cluster_section(const PaperGpu& gpu, std::uint64_t seeds) {
   const ClusterPlan plan = plan_for(seeds);
   std::vector<Stage> stages;
   for (const PaperWorkload& job : gpu.workloads) {
-    stages.emplace_back(job.workload, eta);
+    stages.emplace_back(job.workload, paper_eta);
   }
   BarChart energies = chart_of(gpu, "Energy of all jobs", "energy / Default's");
   BarChart times = chart_of(gpu, "Training time of all jobs", "time / Default's");

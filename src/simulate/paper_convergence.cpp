@@ -18,8 +18,6 @@ using records::GridChart;
 using records::SeriesStyle;
 using records::XyChart;
 
-constexpr double eta = 0.5;
-
 struct LastFive {
   BarChart energy;
   BarChart time;
@@ -43,7 +41,7 @@ LastFive last_five(const PaperGpu& gpu, std::uint64_t seeds) {
   charts.energy.series.push_back({.name = "the optimum", .values = {}, .deviations = {}});
   charts.time.series.push_back({.name = "the optimum", .values = {}, .deviations = {}});
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     charts.energy.groups.push_back(job.name);
     charts.time.groups.push_back(job.name);
     std::size_t series = 0;
@@ -160,7 +158,7 @@ FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
   table.columns.emplace_back("default policy / zeus");
   double worst = 0.0;
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     XyChart chart{.title = job.name,
                   .x = {.label = "recurrence", .from_zero = true},
                   .y = {.label = "cumulative regret (runs of the optimum)", .from_zero = true},
@@ -207,7 +205,7 @@ FindingsSection path_section(const PaperGpu& gpu) {
                                  gpu.name)},
       .figures = {}};
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     for (const PaperPolicy& policy : paper_policies()) {
       section.figures.emplace_back(path_chart(job, stage, policy));
     }

@@ -25,8 +25,7 @@ using records::FindingsTable;
 using records::SeriesStyle;
 using records::XyChart;
 
-constexpr std::string_view title = "Drift (section 6.4, figure 10)";
-constexpr double eta = 0.5;
+constexpr std::string_view drift_title = "Drift (section 6.4, figure 10)";
 constexpr std::uint64_t recurrences = 120;
 constexpr std::uint64_t drift_at = recurrences / 2;
 constexpr std::size_t window_of_zeus = 10;
@@ -47,7 +46,7 @@ std::optional<double> recovery(const SimulatedJob& job) {
   return std::nullopt;
 }
 
-struct Drift {
+struct DriftingJob {
   const PaperWorkload* job = nullptr;
   Workload later;
 };
@@ -56,8 +55,8 @@ bool moves_enough(const Workload& workload, const Workload& later) {
   if (!later.arms[later.arm_of(later.default_batch_size)].always_reaches(later.max_epochs)) {
     return false;
   }
-  const Stage before{workload, eta};
-  const Stage after{later, eta};
+  const Stage before{workload, paper_eta};
+  const Stage after{later, paper_eta};
   const std::size_t old_arm = before.optimum().arm;
   const std::size_t new_arm = after.optimum().arm;
   const double octaves =
@@ -70,10 +69,10 @@ bool moves_enough(const Workload& workload, const Workload& later) {
   return now >= worse * before.optimum().cost && now >= worse * after.optimum().cost;
 }
 
-std::optional<Drift> find_drift(const PaperGpu& gpu) {
+std::optional<DriftingJob> find_drift(const PaperGpu& gpu) {
   for (const PaperWorkload& job : gpu.workloads) {
     for (const double factor : {0.25, 4.0, 0.125, 8.0, 0.0625, 16.0}) {
-      Drift drift{.job = &job, .later = drifted(job.workload, factor)};
+      DriftingJob drift{.job = &job, .later = drifted(job.workload, factor)};
       if (moves_enough(job.workload, drift.later)) {
         return drift;
       }
@@ -172,7 +171,7 @@ Workload drifted(const Workload& workload, double factor) {
   if (std::ranges::none_of(result.arms, works)) {
     return result;
   }
-  const optimize::EnergyTimeCost cost{eta, workload.max_power};
+  const optimize::EnergyTimeCost cost{paper_eta, workload.max_power};
   const double harder = optimum(workload, cost).cost / optimum(result, cost).cost;
   for (WorkloadArm& arm : result.arms) {
     for (std::optional<int>& run : arm.runs) {
@@ -183,9 +182,9 @@ Workload drifted(const Workload& workload, double factor) {
 }
 
 FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
-  const std::optional<Drift> drift = find_drift(gpu);
+  const std::optional<DriftingJob> drift = find_drift(gpu);
   if (!drift) {
-    return {.title = std::string{title},
+    return {.title = std::string{drift_title},
             .paragraphs =
                 {"There is no trace of Capriccio, the paper's data set with drift, and none of the given jobs can be "
                  "made to drift so that its best batch size moves by two octaves."},
@@ -193,8 +192,8 @@ FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
   }
   const PaperWorkload& job = *drift->job;
   const Workload& later = drift->later;
-  const Stage before{job.workload, eta};
-  const Stage after{later, eta};
+  const Stage before{job.workload, paper_eta};
+  const Stage after{later, paper_eta};
   const std::array phases{Phase{.from_recurrence = 0, .stage = &before, .device = {}},
                           Phase{.from_recurrence = drift_at, .stage = &after, .device = {}}};
   XyChart sizes{.title = fmt::format("{}: batch size that reached, first seed", job.name),
@@ -224,7 +223,7 @@ FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
     table.rows.push_back({policy.label, fmt::format("{} of {}", trials.recovered, seeds),
                           trials.recovered == 0 ? "" : fmt::format("{:.1f}", trials.recoveries.mean())});
   }
-  return {.title = std::string{title},
+  return {.title = std::string{drift_title},
           .paragraphs = {fmt::format(
               "There is no trace of Capriccio, the paper's data set with drift. Instead, {} on {} drifts after {} "
               "recurrences: batch sizes trade the epochs they take, so that the best one moves from {} to {}. Policy "

@@ -4,6 +4,7 @@
 #include "optimize/power_limit/goal_plan.hpp"
 #include "optimize/power_limit/limit_grid.hpp"
 #include "physics/workload.hpp"
+#include "simulate/paper_setting.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@
 namespace zeus::simulate {
 
 namespace {
-
-constexpr double eta = 0.5;
 
 // The sizes of the data sets, which give a step's time from an epoch's.
 constexpr std::array samples{281'241.0, 88'524.0, 1'600'000.0, 1'281'167.0, 50'000.0, 4'970'845.0};
@@ -84,7 +83,7 @@ records::FindingsSection profiling_section(std::uint64_t seeds) {
   for (const NamedLoad& named : paper_loads(physics::preset("V100"))) {
     chart.groups.emplace_back(named.name);
     for (const bool adaptive : {false, true}) {
-      const PlanResult result = run_plan(named.load, adaptive, eta, Disturbance{}, seeds);
+      const PlanResult result = run_plan(named.load, adaptive, paper_eta, Disturbance{}, seeds);
       chart.series[adaptive ? 1 : 0].values.emplace_back(result.mean_steps());
       table.rows.push_back({std::string{named.name}, adaptive ? "adaptive" : "sweep",
                             fmt::format("{:.1f} %", 100.0 * result.within),

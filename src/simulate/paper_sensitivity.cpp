@@ -22,7 +22,6 @@ using records::FindingsTable;
 using records::SeriesStyle;
 using records::XyChart;
 
-constexpr double eta = 0.5;
 constexpr std::array betas{1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0};
 
 // One line for each job and one for their geometric mean, for a figure of merit over the values of a parameter.
@@ -72,7 +71,7 @@ std::string expensive_epochs(const PaperGpu& gpu) {
   double most = 0.0;
   const PaperWorkload* worst = nullptr;
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     const std::vector<records::LimitProfile>& limits = job.workload.arms.front().limits;
     const double runs =
         stage.cost().of_epoch(limits[optimize::cheapest_limit(stage.cost(), limits)]) / stage.optimum().cost;
@@ -141,7 +140,7 @@ FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
                 .reference = 1.0};
   std::vector<std::vector<double>> energies;
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     energies.emplace_back();
     for (const double beta : betas) {
       energies.back().push_back(run_trials(stage, "zeus", seeds, beta).total_energy.mean());
@@ -180,7 +179,7 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
   }
   std::vector<std::vector<double>> all(parts.size());
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     chart.groups.push_back(job.name);
     double whole = 0.0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -221,7 +220,7 @@ FindingsSection overhead_section(const PaperGpu& gpu) {
       .columns = {"job", "profiling takes", "an epoch takes", "energy", "time", "the paper (6.5)"},
       .rows = {}};
   for (const PaperWorkload& job : gpu.workloads) {
-    const Stage stage{job.workload, eta};
+    const Stage stage{job.workload, paper_eta};
     const std::size_t arm = job.workload.arm_of(job.workload.default_batch_size);
     const WorkloadArm& size = job.workload.arms[arm];
     const std::size_t best = optimize::cheapest_limit(stage.cost(), size.limits);

@@ -14,6 +14,9 @@
 
 namespace zeus::simulate {
 
+// How the paper weighs energy against time where it does not vary that.
+inline constexpr double paper_eta = 0.5;
+
 struct PaperJob {
   std::string_view name;  // as in the paper's figures
   JobSelection selection;

@@ -9,8 +9,6 @@ namespace zeus::simulate {
 
 namespace {
 
-constexpr int last_tries = 5;
-
 PolicyFactory factory_of(std::string_view policy) {
   return [policy](const optimize::JobSpec& spec) { return optimize::make_policy(policy, spec); };
 }

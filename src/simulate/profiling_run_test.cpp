@@ -12,12 +12,12 @@
 namespace zeus::simulate {
 namespace {
 
-constexpr double eta = 0.5;
+constexpr double equal_weight = 0.5;
 
-const TrainingLoad speech{.gpu = &physics::preset("V100"),
-                          .demand = physics::Demand::of_work(0.75, 0.85, 0.2),
-                          .step = 1_s,
-                          .steps_per_epoch = 10'000};
+const TrainingLoad speech_load{.gpu = &physics::preset("V100"),
+                               .demand = physics::Demand::of_work(0.75, 0.85, 0.2),
+                               .step = 1_s,
+                               .steps_per_epoch = 10'000};
 
 optimize::SettingRange range_of(const TrainingLoad& load) {
   return optimize::SettingRange::of_steps(load.gpu->limits.min, load.gpu->limits.max, 25_W);
@@ -28,7 +28,7 @@ ProfilingOutcome profile(const TrainingLoad& load, bool adaptive, std::uint64_t 
   const optimize::PlanWish wish{
       .goal = LeastCost{},
       .profiling = adaptive ? PowerProfiling{AdaptiveProfiling{}} : PowerProfiling{SweepProfiling{}},
-      .cost = optimize::EnergyTimeCost{eta, load.gpu->limits.max},
+      .cost = optimize::EnergyTimeCost{equal_weight, load.gpu->limits.max},
       .training_steps = {},
       .known = {},
       .predicted_from = {}};
@@ -38,7 +38,7 @@ ProfilingOutcome profile(const TrainingLoad& load, bool adaptive, std::uint64_t 
 
 // The cost of a step at the choice, relative to the cheapest limit.
 double cost_ratio(const TrainingLoad& load, const records::PowerSetting& chosen) {
-  const optimize::EnergyTimeCost cost{eta, load.gpu->limits.max};
+  const optimize::EnergyTimeCost cost{equal_weight, load.gpu->limits.max};
   Joules best = cost.of_epoch(settled_step(load, chosen));
   const Joules ours = best;
   const optimize::SettingRange range = range_of(load);
@@ -50,7 +50,7 @@ double cost_ratio(const TrainingLoad& load, const records::PowerSetting& chosen)
 
 TEST(ProfilingRun, TheAdaptivePlanComesWithinAPercentOfTheBestAndSavesMostSteps) {
   for (const physics::GpuModel& gpu : physics::presets()) {
-    TrainingLoad load = speech;
+    TrainingLoad load = speech_load;
     load.gpu = &gpu;
     const double all = 50.0 * static_cast<double>(range_of(load).limits().size());
     int good = 0;
@@ -64,18 +64,18 @@ TEST(ProfilingRun, TheAdaptivePlanComesWithinAPercentOfTheBestAndSavesMostSteps)
 }
 
 TEST(ProfilingRun, TheFullSweepTakesFiftyStepsALimit) {
-  const ProfilingOutcome outcome = profile(speech, false, 1);
+  const ProfilingOutcome outcome = profile(speech_load, false, 1);
   EXPECT_EQ(outcome.steps, 351U);
-  EXPECT_LE(cost_ratio(speech, *outcome.optimum), 1.01);
+  EXPECT_LE(cost_ratio(speech_load, *outcome.optimum), 1.01);
 }
 
 TEST(ProfilingRun, IsAFunctionOfItsSeed) {
-  EXPECT_EQ(profile(speech, true, 4).time, profile(speech, true, 4).time);
-  EXPECT_NE(profile(speech, true, 4).time, profile(speech, true, 5).time);
+  EXPECT_EQ(profile(speech_load, true, 4).time, profile(speech_load, true, 4).time);
+  EXPECT_NE(profile(speech_load, true, 4).time, profile(speech_load, true, 5).time);
 }
 
 TEST(ProfilingRun, FindsTheBestEvenInShortEpochs) {
-  TrainingLoad load = speech;
+  TrainingLoad load = speech_load;
   load.steps_per_epoch = 7;
   const ProfilingOutcome outcome = profile(load, true, 1);
   ASSERT_TRUE(outcome.optimum);
@@ -83,7 +83,7 @@ TEST(ProfilingRun, FindsTheBestEvenInShortEpochs) {
 }
 
 TEST(ProfilingRun, ReadsTheTrueValuesWithoutDisturbance) {
-  TrainingLoad load = speech;
+  TrainingLoad load = speech_load;
   const optimize::SettingRange range{{250_W}};
   auto plan = std::make_unique<optimize::FullSweep>(range, optimize::select_energy(),
                                                     optimize::FullSweepOptions{.settle = 2000, .measure = 200});

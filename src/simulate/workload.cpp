@@ -20,7 +20,7 @@ bool reaches(const std::optional<int>& epochs, int max_epochs) {
   return epochs && *epochs <= max_epochs;
 }
 
-std::string title(const JobSelection& job) {
+std::string workload_name(const JobSelection& job) {
   return fmt::format("{}/{}/{}", job.dataset, job.network, job.optimizer);
 }
 
@@ -50,12 +50,12 @@ std::map<int, std::vector<std::optional<int>>> runs_of(const trace::TrainTrace& 
     }
   }
   if (targets.empty()) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} has no workload {}", train.name, title(job)),
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} has no workload {}", train.name, workload_name(job)),
                 fmt::format("it has {}", workloads_of(train.runs))};
   }
   if (runs.empty()) {
     throw Error{ErrorKind::invalid_argument,
-                fmt::format("{} has no target metric {} for {}", train.name, job.target_metric, title(job)),
+                fmt::format("{} has no target metric {} for {}", train.name, job.target_metric, workload_name(job)),
                 fmt::format("it has {}", fmt::join(targets, ", "))};
   }
   return runs;
@@ -72,13 +72,13 @@ std::map<int, std::vector<records::LimitProfile>> limits_of(const trace::PowerTr
     if (place != known.end() && place->limit == row.profile.limit) {
       throw Error{ErrorKind::corrupt_data,
                   fmt::format("{}:{}: batch size {} of {} at {} W is measured a second time", power.name, row.line,
-                              row.batch_size, title(job), row.profile.limit.value()),
+                              row.batch_size, workload_name(job), row.profile.limit.value()),
                   "keep one row of each configuration"};
     }
     known.insert(place, row.profile);
   }
   if (limits.empty()) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} has no workload {}", power.name, title(job)),
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} has no workload {}", power.name, workload_name(job)),
                 fmt::format("it has {}", workloads_of(power.rows))};
   }
   return limits;
@@ -145,7 +145,7 @@ std::vector<int> Workload::batch_sizes() const {
 Workload select_workload(const trace::TrainTrace& train, const trace::PowerTrace& power, const JobSelection& job) {
   auto runs = runs_of(train, job);
   auto limits = limits_of(power, job);
-  Workload workload{.name = title(job),
+  Workload workload{.name = workload_name(job),
                     .arms = {},
                     .max_epochs = job.max_epochs,
                     .default_batch_size = job.default_batch_size,
@@ -160,14 +160,14 @@ Workload select_workload(const trace::TrainTrace& train, const trace::PowerTrace
   }
   if (workload.arms.empty()) {
     throw Error{ErrorKind::invalid_argument,
-                fmt::format("{} and {} have no batch size of {} in common", train.name, power.name, title(job)),
+                fmt::format("{} and {} have no batch size of {} in common", train.name, power.name, workload_name(job)),
                 "use traces of the same workload"};
   }
   const std::size_t arm = workload.arm_of(job.default_batch_size);
   if (arm == workload.arms.size() || workload.arms[arm].batch_size != job.default_batch_size) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("the default batch size {} of {} is not in both {} and {}", job.default_batch_size,
-                            title(job), train.name, power.name),
+                            workload_name(job), train.name, power.name),
                 fmt::format("they have {}", fmt::join(workload.batch_sizes(), ", "))};
   }
   return workload;

@@ -2,6 +2,8 @@
 
 #include "store/postgres_address.hpp"
 #include "store/sqlite_database.hpp"
+#include "tests/support/failures.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -12,21 +14,13 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <functional>
 
 namespace zeus::store {
 namespace {
 
 namespace fs = std::filesystem;
 
-Error failure_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorKind::internal, "nothing failed"};
-}
+using test::Failures;
 
 std::unique_ptr<JobStore> open(const std::string& location, Access access) {
   static VirtualClock clock;
@@ -34,29 +28,24 @@ std::unique_ptr<JobStore> open(const std::string& location, Access access) {
 }
 
 Error failure_to_open(const fs::path& file, Access access) {
-  return failure_of([&] { open(file.string(), access); });
+  return Failures::failure_of([&] { open(file.string(), access); });
 }
 
 void run_sql(const fs::path& file, const std::string& statement) {
   open_sqlite(file, Access::create, Journal::rollback)->session() << statement;
 }
 
-records::JobDefinition definition() {
-  return {
-      .policy = "zeus", .max_slowdown = {}, .device = {.model = "V100", .max_power = 250_W, .power_limits = {250_W}}};
-}
-
 TEST(OpenStore, IsInTheUsersDataFolder) {
   EXPECT_EQ(default_store(Environment{{{"XDG_DATA_HOME", "/data"}, {"HOME", "/home/ann"}}}), "/data/zeus/jobs.sqlite");
   EXPECT_EQ(default_store(Environment{{{"XDG_DATA_HOME", "relative"}, {"HOME", "/home/ann"}}}),
             "/home/ann/.local/share/zeus/jobs.sqlite");
-  EXPECT_EQ(failure_of([] { default_store(Environment{}); }).kind(), ErrorKind::not_found);
+  EXPECT_EQ(Failures::failure_of([] { default_store(Environment{}); }).kind(), ErrorKind::not_found);
 }
 
 TEST(OpenStore, CreatesMissingFoldersAndFindsTheStoreAgain) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "a folder" / "with % and ?" / "jobs.sqlite";
-  open(file.string(), Access::create)->find_or_create("job", definition(), {});
+  open(file.string(), Access::create)->find_or_create("job", test::one_limit_job(), {});
   EXPECT_EQ(open("sqlite:" + file.string(), Access::existing)->names().size(), 1U);
   EXPECT_EQ(open(file.string(), Access::read_only)->names().size(), 1U);
 }
@@ -104,7 +93,7 @@ TEST(OpenStore, ReportsADamagedStore) {
   const fs::path file = folder.path() / "jobs.sqlite";
   {
     const auto store = open(file.string(), Access::create);
-    const JobId job = store->find_or_create("job", definition(), {}).id;
+    const JobId job = store->find_or_create("job", test::one_limit_job(), {}).id;
     const std::vector<records::JobEntryBody> many(
         500, records::RecurrenceGivenUp{.recurrence = 0, .reason = std::string(100, 'r')});
     ASSERT_TRUE(store->append(job, 0, many, {}));
@@ -117,7 +106,7 @@ TEST(OpenStore, ReportsADamagedStore) {
       bytes << std::string(page, '\x5a');
     }
   }
-  const Error error = failure_of([&] {
+  const Error error = Failures::failure_of([&] {
     const auto store = open(file.string(), Access::existing);
     for (const std::string& name : store->names()) {
       store->entries(store->find(name).value().id, 0, 1000);

@@ -2,6 +2,7 @@
 
 #include "store/migrations.hpp"
 #include "store/sqlite_database.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -11,7 +12,6 @@
 #include <array>
 #include <condition_variable>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,8 +21,6 @@
 
 namespace zeus::store {
 namespace {
-
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 // A database that counts commits and can hold them up.
 class SlowDatabase final : public Database {
@@ -84,16 +82,11 @@ class SlowDatabase final : public Database {
   int failing_ = 0;
 };
 
-records::JobDefinition definition() {
-  return {
-      .policy = "zeus", .max_slowdown = {}, .device = {.model = "V100", .max_power = 250_W, .power_limits = {250_W}}};
-}
-
 class SqlStoreTest : public testing::Test {
  protected:
   SqlStoreTest() {
     for (std::size_t index = 0; index < jobs_.size(); ++index) {
-      jobs_.at(index) = store_.find_or_create("job " + std::to_string(index), definition(), {}, {}).id;
+      jobs_.at(index) = store_.find_or_create("job " + std::to_string(index), test::one_limit_job(), {}, {}).id;
     }
     before_ = database_->commits();
   }
@@ -126,7 +119,7 @@ class SqlStoreTest : public testing::Test {
       thread.join();
     }
   }
-  std::size_t length(JobId job) { return store_.entries(job, 0, all).size(); }
+  std::size_t length(JobId job) { return store_.entries(job, 0, test::all_entries).size(); }
 
   test::TemporaryFolder folder_;
   SlowDatabase* database_ = nullptr;

@@ -3,6 +3,7 @@
 #include "store/migrations.hpp"
 #include "store/sql_store.hpp"
 #include "store/sqlite_database.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -102,14 +103,9 @@ class Place {
   std::vector<Opening> openings_;
 };
 
-records::JobDefinition definition() {
-  return {
-      .policy = "zeus", .max_slowdown = {}, .device = {.model = "V100", .max_power = 250_W, .power_limits = {250_W}}};
-}
-
 const std::vector<records::JobEntryBody> one = {records::RecurrenceGivenUp{.recurrence = 0, .reason = "r"}};
 
-std::optional<ErrorKind> failure_of(const std::function<void()>& action) {
+std::optional<ErrorKind> kind_of_failure(const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
@@ -129,22 +125,24 @@ class StorePoolTest : public testing::Test {
 };
 
 TEST_F(StorePoolTest, OnAReadOnlyPlaceReadsAndReportsThatItCannotWrite) {
-  open().find_or_create("a", definition(), {}, {});
+  open().find_or_create("a", test::one_limit_job(), {}, {});
   static_cast<void>(place_.openings());
   place_.read_only = true;
   StorePool pool = open();
   const JobId job = pool.find("a").value().id;
-  EXPECT_EQ(failure_of([&] { pool.find_or_create("b", definition(), {}, {}); }), ErrorKind::permission_denied);
-  EXPECT_EQ(failure_of([&] { pool.append(job, 0, one, {}, {}); }), ErrorKind::permission_denied);
+  EXPECT_EQ(kind_of_failure([&] { pool.find_or_create("b", test::one_limit_job(), {}, {}); }),
+            ErrorKind::permission_denied);
+  EXPECT_EQ(kind_of_failure([&] { pool.append(job, 0, one, {}, {}); }), ErrorKind::permission_denied);
   GivenEntries none{{}};
-  EXPECT_EQ(failure_of([&] { pool.import("b", definition(), {}, none, {}); }), ErrorKind::permission_denied);
-  EXPECT_EQ(failure_of([&] { pool.forget("a"); }), ErrorKind::permission_denied);
+  EXPECT_EQ(kind_of_failure([&] { pool.import("b", test::one_limit_job(), {}, none, {}); }),
+            ErrorKind::permission_denied);
+  EXPECT_EQ(kind_of_failure([&] { pool.forget("a"); }), ErrorKind::permission_denied);
   EXPECT_EQ(pool.names().size(), 1U);
   EXPECT_EQ(place_.openings(), (std::vector<Opening>{{Access::read_only, 0}, {Access::read_only, 1}}));
 }
 
 TEST_F(StorePoolTest, OnceThePlaceIsWritableAllConnectionsAreClosedAndThenOpenedAgain) {
-  open().find_or_create("a", definition(), {}, {});
+  open().find_or_create("a", test::one_limit_job(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
   const JobId job = pool.find("a").value().id;
@@ -157,7 +155,7 @@ TEST_F(StorePoolTest, OnceThePlaceIsWritableAllConnectionsAreClosedAndThenOpened
 }
 
 TEST_F(StorePoolTest, WaitsUntilNoConnectionIsUsedBeforeItClosesThem) {
-  open().find_or_create("a", definition(), {}, {});
+  open().find_or_create("a", test::one_limit_job(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
   std::atomic<bool> reads = false;
@@ -178,7 +176,7 @@ TEST_F(StorePoolTest, WaitsUntilNoConnectionIsUsedBeforeItClosesThem) {
   }
   place_.read_only = false;
   static_cast<void>(place_.openings());
-  std::thread writer{[&] { EXPECT_TRUE(pool.find_or_create("b", definition(), {}, {}).id > 0); }};
+  std::thread writer{[&] { EXPECT_TRUE(pool.find_or_create("b", test::one_limit_job(), {}, {}).id > 0); }};
   goes_on = true;
   reader.join();
   writer.join();
@@ -187,7 +185,7 @@ TEST_F(StorePoolTest, WaitsUntilNoConnectionIsUsedBeforeItClosesThem) {
 }
 
 TEST_F(StorePoolTest, ReadsAgainIfAnotherProcessMayHaveBegunToWrite) {
-  open().find_or_create("a", definition(), {}, {});
+  open().find_or_create("a", test::one_limit_job(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
   bool first = true;
@@ -204,11 +202,11 @@ TEST_F(StorePoolTest, ReadsAgainIfAnotherProcessMayHaveBegunToWrite) {
 
 TEST_F(StorePoolTest, AReadOnlyConnectionIsOpenedAgainWhenItRefusesAChange) {
   StorePool pool = open();
-  pool.find_or_create("a", definition(), {}, {});
+  pool.find_or_create("a", test::one_limit_job(), {}, {});
   StorePool other = open();
   place_.read_only = true;
   EXPECT_TRUE(other.find("a"));  // through a reader that is opened now, read-only
-  EXPECT_EQ(failure_of([&] { other.forget("a"); }), ErrorKind::permission_denied);
+  EXPECT_EQ(kind_of_failure([&] { other.forget("a"); }), ErrorKind::permission_denied);
   place_.read_only = false;
   EXPECT_TRUE(other.forget("a"));
 }
@@ -218,7 +216,7 @@ TEST_F(StorePoolTest, OpensAgainAtMostOnceASecondIfThatDoesNotHelp) {
   StorePool pool = open();
   static_cast<void>(place_.openings());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(failure_of([&] { pool.drop_summaries(); }), ErrorKind::permission_denied);
+    EXPECT_EQ(kind_of_failure([&] { pool.drop_summaries(); }), ErrorKind::permission_denied);
   }
   EXPECT_EQ(place_.openings().size(), 1U);
   clock_.advance(2_s);
@@ -228,19 +226,19 @@ TEST_F(StorePoolTest, OpensAgainAtMostOnceASecondIfThatDoesNotHelp) {
 }
 
 TEST_F(StorePoolTest, APlaceThatIsGoneIsNotCreatedAndMayComeBack) {
-  open().find_or_create("a", definition(), {}, {});
+  open().find_or_create("a", test::one_limit_job(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
   place_.is_gone = true;
   place_.read_only = false;
-  EXPECT_EQ(failure_of([&] { pool.names(); }), ErrorKind::unavailable);
-  EXPECT_EQ(failure_of([&] { pool.find_or_create("b", definition(), {}, {}); }), ErrorKind::unavailable);
+  EXPECT_EQ(kind_of_failure([&] { pool.names(); }), ErrorKind::unavailable);
+  EXPECT_EQ(kind_of_failure([&] { pool.find_or_create("b", test::one_limit_job(), {}, {}); }), ErrorKind::unavailable);
   place_.is_gone = false;
-  EXPECT_TRUE(pool.find_or_create("b", definition(), {}, {}).id > 0);
+  EXPECT_TRUE(pool.find_or_create("b", test::one_limit_job(), {}, {}).id > 0);
 }
 
 TEST_F(StorePoolTest, CountsWritesOverAllConnections) {
-  open().find_or_create("a", definition(), {}, {});
+  open().find_or_create("a", test::one_limit_job(), {}, {});
   StorePool pool = open();
   pool.drop_summaries();
   place_.read_only = true;

@@ -7,12 +7,6 @@
 
 namespace zeus::tokens {
 
-namespace {
-
-constexpr std::size_t longest_file = std::size_t{1} << 20;
-
-}  // namespace
-
 std::filesystem::path revocations_of(const std::filesystem::path& keys) {
   std::filesystem::path file = keys.has_filename() ? keys : keys.parent_path();
   file += ".revoked";
@@ -21,7 +15,7 @@ std::filesystem::path revocations_of(const std::filesystem::path& keys) {
 
 Credentials read_credentials(const std::filesystem::path& keys, uid_t user) {
   Credentials credentials{.keys = read_keys(keys, user), .revoked = {}};
-  if (const std::optional<std::string> revoked = read_trusted(revocations_of(keys), user, longest_file)) {
+  if (const std::optional<std::string> revoked = read_trusted(revocations_of(keys), user, longest_revocations)) {
     credentials.revoked = Revocations::parse(*revoked);
   }
   return credentials;

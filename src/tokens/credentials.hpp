@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 
@@ -24,5 +25,7 @@ Credentials read_credentials(const std::filesystem::path& keys, uid_t user);
 
 // The file of revoked tokens, which lies beside the keys: "keys.revoked".
 std::filesystem::path revocations_of(const std::filesystem::path& keys);
+// The most bytes of that file.
+inline constexpr std::size_t longest_revocations = std::size_t{1} << 20;
 
 }  // namespace zeus::tokens

@@ -29,16 +29,16 @@ struct Parts {
 };
 
 std::optional<Parts> parts_of(std::string_view token) {
-  const std::size_t first = token.find('.');
-  const std::size_t second = first == std::string_view::npos ? first : token.find('.', first + 1);
-  if (token.size() > most_token_bytes || second == std::string_view::npos ||
-      token.find('.', second + 1) != std::string_view::npos) {
+  const std::size_t first_dot = token.find('.');
+  const std::size_t second_dot = first_dot == std::string_view::npos ? first_dot : token.find('.', first_dot + 1);
+  if (token.size() > most_token_bytes || second_dot == std::string_view::npos ||
+      token.find('.', second_dot + 1) != std::string_view::npos) {
     return std::nullopt;
   }
-  return Parts{.header = token.substr(0, first),
-               .payload = token.substr(first + 1, second - first - 1),
-               .signature = token.substr(second + 1),
-               .signing_input = token.substr(0, second)};
+  return Parts{.header = token.substr(0, first_dot),
+               .payload = token.substr(first_dot + 1, second_dot - first_dot - 1),
+               .signature = token.substr(second_dot + 1),
+               .signing_input = token.substr(0, second_dot)};
 }
 
 Distrust invalid(std::string_view why) {

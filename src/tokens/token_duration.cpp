@@ -14,7 +14,7 @@ namespace zeus::tokens {
 
 namespace {
 
-struct Unit {
+struct TimeUnit {
   std::string_view name;
   std::uint64_t nanoseconds;
 };
@@ -28,14 +28,14 @@ constexpr std::uint64_t month = day / 100 * 3044;
 constexpr std::uint64_t year = day / 100 * 36525;
 
 constexpr std::array units{
-    Unit{"nsec", 1},         Unit{"ns", 1},         Unit{"usec", 1'000},     Unit{"us", 1'000},
-    Unit{"msec", 1'000'000}, Unit{"ms", 1'000'000}, Unit{"seconds", second}, Unit{"second", second},
-    Unit{"secs", second},    Unit{"sec", second},   Unit{"s", second},       Unit{"minutes", minute},
-    Unit{"minute", minute},  Unit{"mins", minute},  Unit{"min", minute},     Unit{"m", minute},
-    Unit{"hours", hour},     Unit{"hour", hour},    Unit{"hrs", hour},       Unit{"hr", hour},
-    Unit{"h", hour},         Unit{"days", day},     Unit{"day", day},        Unit{"d", day},
-    Unit{"weeks", week},     Unit{"week", week},    Unit{"w", week},         Unit{"months", month},
-    Unit{"month", month},    Unit{"years", year},   Unit{"year", year},      Unit{"y", year},
+    TimeUnit{"nsec", 1},         TimeUnit{"ns", 1},         TimeUnit{"usec", 1'000},     TimeUnit{"us", 1'000},
+    TimeUnit{"msec", 1'000'000}, TimeUnit{"ms", 1'000'000}, TimeUnit{"seconds", second}, TimeUnit{"second", second},
+    TimeUnit{"secs", second},    TimeUnit{"sec", second},   TimeUnit{"s", second},       TimeUnit{"minutes", minute},
+    TimeUnit{"minute", minute},  TimeUnit{"mins", minute},  TimeUnit{"min", minute},     TimeUnit{"m", minute},
+    TimeUnit{"hours", hour},     TimeUnit{"hour", hour},    TimeUnit{"hrs", hour},       TimeUnit{"hr", hour},
+    TimeUnit{"h", hour},         TimeUnit{"days", day},     TimeUnit{"day", day},        TimeUnit{"d", day},
+    TimeUnit{"weeks", week},     TimeUnit{"week", week},    TimeUnit{"w", week},         TimeUnit{"months", month},
+    TimeUnit{"month", month},    TimeUnit{"years", year},   TimeUnit{"year", year},      TimeUnit{"y", year},
 };
 
 [[noreturn]] void refuse(std::string_view why) {
@@ -100,7 +100,7 @@ std::optional<UnixSeconds> parse_token_duration(std::string_view given) {
     }
     take(text, is_blank);
     const std::string_view name = take(text, is_letter);
-    const auto unit = std::ranges::find(units, name, &Unit::name);
+    const auto unit = std::ranges::find(units, name, &TimeUnit::name);
     if (unit == units.end()) {
       refuse(name.empty() ? "a number in it has no unit" : "a unit in it is unknown");
     }

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_file = std::size_t{1} << 20;
+constexpr std::size_t longest_token_file = std::size_t{1} << 20;
 
 UnixSeconds seconds(WallTime time) {
   constexpr std::int64_t microseconds = 1'000'000;
@@ -59,7 +59,7 @@ std::string RevokeOrder::carry_out(const Clock& clock) const {
   Claims claims;
   claims.id = id_.value_or("");
   if (token_file_) {
-    std::optional<std::string> token = FileTree{}.read(fs::absolute(*token_file_).string(), longest_file);
+    std::optional<std::string> token = FileTree{}.read(fs::absolute(*token_file_).string(), longest_token_file);
     if (!token) {
       throw Error{ErrorKind::not_found, fmt::format("there is no file {}", *token_file_)};
     }
@@ -69,7 +69,7 @@ std::string RevokeOrder::carry_out(const Clock& clock) const {
     claims = unverified_claims(*token);
   }
   const fs::path file = fs::absolute(revocations_of(keys_));
-  const std::optional<std::string> former = read_trusted(file, ::geteuid(), longest_file);
+  const std::optional<std::string> former = read_trusted(file, ::geteuid(), longest_revocations);
   Revocations revoked = Revocations::parse(former.value_or(""));
   revoked.prune(seconds(clock.wall()));
   revoked.add(claims.id, claims.expires);

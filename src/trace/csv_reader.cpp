@@ -1,5 +1,7 @@
 #include "trace/csv_reader.hpp"
 
+#include "trace/bounds.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +16,6 @@ namespace zeus::trace {
 namespace {
 
 constexpr std::size_t most_columns = 256;
-constexpr std::size_t longest_quote = 60;
 constexpr std::size_t longest_header_quote = 300;
 
 std::string_view trimmed(std::string_view text) {

@@ -1,5 +1,7 @@
 #include "trace/dag_file.hpp"
 
+#include "trace/bounds.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -20,10 +22,6 @@ namespace {
 
 constexpr std::uint64_t most_devices = 1'000'000;
 constexpr std::uint64_t most_copies = 10'000'000;
-constexpr double highest_frequency = 100'000;  // MHz
-constexpr double longest_time = 1e6;           // s
-constexpr double most_energy = 1e12;           // J
-constexpr std::size_t longest_quote = 60;
 
 class DagReader {
  public:

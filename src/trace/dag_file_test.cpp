@@ -7,7 +7,7 @@
 namespace zeus::trace {
 namespace {
 
-std::string refusal(std::string_view text) {
+std::string dag_refusal(std::string_view text) {
   try {
     parse_dag("graph.dag", text);
     return "accepted";
@@ -43,20 +43,20 @@ TEST(DagFile, ReadsProfilesComputationsAndDependencies) {
 }
 
 TEST(DagFile, ErrorsNameFileAndLine) {
-  EXPECT_EQ(refusal("profile a 1 1 1\nprofile a 1 x 1\n"), "graph.dag:2: 'x' is not a number from 0 to 1000000");
-  EXPECT_EQ(refusal("computation c 0 a\n"), "graph.dag:1: there is no profile 'a'");
-  EXPECT_EQ(refusal("profile a 1 1 1\ncomputation c 0 a\ncomputation c 0 a\n"),
+  EXPECT_EQ(dag_refusal("profile a 1 1 1\nprofile a 1 x 1\n"), "graph.dag:2: 'x' is not a number from 0 to 1000000");
+  EXPECT_EQ(dag_refusal("computation c 0 a\n"), "graph.dag:1: there is no profile 'a'");
+  EXPECT_EQ(dag_refusal("profile a 1 1 1\ncomputation c 0 a\ncomputation c 0 a\n"),
             "graph.dag:3: the computation 'c' is listed twice");
-  EXPECT_EQ(refusal("profile a 1 1 1\ncomputation c 0 a\ndependency c d\n"),
+  EXPECT_EQ(dag_refusal("profile a 1 1 1\ncomputation c 0 a\ndependency c d\n"),
             "graph.dag:3: there is no computation 'd'");
-  EXPECT_EQ(refusal("profile a 1 1\n"), "graph.dag:1: a profile with 4 fields");
-  EXPECT_EQ(refusal("edge a b\n"), "graph.dag:1: 'edge' is not a statement");
-  EXPECT_EQ(refusal("profile a 1 -1 1\n"), "graph.dag:1: '-1' is not a number from 0 to 1000000");
-  EXPECT_EQ(refusal("profile a 1 nan 1\n"), "graph.dag:1: 'nan' is not a number from 0 to 1000000");
-  EXPECT_EQ(refusal("profile a 1 1 1\ncomputation c 99999999999999999999 a\n"),
+  EXPECT_EQ(dag_refusal("profile a 1 1\n"), "graph.dag:1: a profile with 4 fields");
+  EXPECT_EQ(dag_refusal("edge a b\n"), "graph.dag:1: 'edge' is not a statement");
+  EXPECT_EQ(dag_refusal("profile a 1 -1 1\n"), "graph.dag:1: '-1' is not a number from 0 to 1000000");
+  EXPECT_EQ(dag_refusal("profile a 1 nan 1\n"), "graph.dag:1: 'nan' is not a number from 0 to 1000000");
+  EXPECT_EQ(dag_refusal("profile a 1 1 1\ncomputation c 99999999999999999999 a\n"),
             "graph.dag:2: '99999999999999999999' is not a whole number from 0 to 999999");
-  EXPECT_EQ(refusal("copies 0\n"), "graph.dag:1: '0' is not a whole number from 1 to 10000000");
-  EXPECT_EQ(refusal(""), "graph.dag:0: there is no computation");
+  EXPECT_EQ(dag_refusal("copies 0\n"), "graph.dag:1: '0' is not a whole number from 1 to 10000000");
+  EXPECT_EQ(dag_refusal(""), "graph.dag:0: there is no computation");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "trace/instruction_profile.hpp"
 
+#include "trace/bounds.hpp"
 #include "trace/csv_reader.hpp"
 
 #include <fmt/format.h>
@@ -13,9 +14,6 @@ namespace {
 
 constexpr int most_stages = 100'000;
 constexpr int most_ranks = 10'000'000;
-constexpr double highest_frequency = 100'000;  // MHz
-constexpr double longest_time = 1e6;           // s
-constexpr double most_energy = 1e12;           // J
 
 std::string lower_case(std::string_view text) {
   std::string lower{text};

@@ -7,7 +7,7 @@
 namespace zeus::trace {
 namespace {
 
-std::string refusal(std::string_view text) {
+std::string profile_refusal(std::string_view text) {
   try {
     parse_instruction_profile("profile.csv", text);
     return "accepted";
@@ -44,14 +44,17 @@ TEST(InstructionProfile, ComesBackAsItWasWritten) {
 }
 
 TEST(InstructionProfile, ErrorsNameFileAndLine) {
-  EXPECT_EQ(refusal("stage,instruction,frequency,time\n"), "profile.csv:1: column 'energy' is missing");
-  EXPECT_EQ(refusal("stage,instruction,frequency,time,energy\n0,forward,1410,0.04,10\n0,forward,1410,soon,10\n"),
-            "profile.csv:3: time is 'soon', not a finite number");
-  EXPECT_TRUE(refusal("stage,instruction,frequency,time,energy\n0,forward,1410,-1,10\n").starts_with("profile.csv:2:"));
-  EXPECT_TRUE(refusal("stage,instruction,frequency,time,energy\n0,,1410,1,10\n").starts_with("profile.csv:2:"));
-  EXPECT_TRUE(refusal("stage,instruction,frequency,time,energy\n0.5,f,1410,1,10\n").starts_with("profile.csv:2:"));
-  EXPECT_TRUE(refusal("stage,instruction,frequency,time,energy\n").find("no measurement") != std::string::npos);
-  EXPECT_TRUE(refusal("").starts_with("profile.csv:1:"));
+  EXPECT_EQ(profile_refusal("stage,instruction,frequency,time\n"), "profile.csv:1: column 'energy' is missing");
+  EXPECT_EQ(
+      profile_refusal("stage,instruction,frequency,time,energy\n0,forward,1410,0.04,10\n0,forward,1410,soon,10\n"),
+      "profile.csv:3: time is 'soon', not a finite number");
+  EXPECT_TRUE(
+      profile_refusal("stage,instruction,frequency,time,energy\n0,forward,1410,-1,10\n").starts_with("profile.csv:2:"));
+  EXPECT_TRUE(profile_refusal("stage,instruction,frequency,time,energy\n0,,1410,1,10\n").starts_with("profile.csv:2:"));
+  EXPECT_TRUE(
+      profile_refusal("stage,instruction,frequency,time,energy\n0.5,f,1410,1,10\n").starts_with("profile.csv:2:"));
+  EXPECT_TRUE(profile_refusal("stage,instruction,frequency,time,energy\n").find("no measurement") != std::string::npos);
+  EXPECT_TRUE(profile_refusal("").starts_with("profile.csv:1:"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "trace/power_trace.hpp"
 
+#include "trace/bounds.hpp"
 #include "trace/csv_reader.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@ namespace zeus::trace {
 
 namespace {
 
-constexpr int largest_batch_size = 1'000'000'000;
 constexpr double largest_power = 1e6;
 constexpr double longest_epoch = 1e9;
 constexpr double shortest_epoch = 1e-9;

@@ -1,5 +1,6 @@
 #include "trace/train_trace.hpp"
 
+#include "trace/bounds.hpp"
 #include "trace/csv_reader.hpp"
 
 #include <utility>
@@ -8,7 +9,6 @@ namespace zeus::trace {
 
 namespace {
 
-constexpr int largest_batch_size = 1'000'000'000;
 constexpr int most_epochs = 1'000'000;
 constexpr double largest_metric = 1e12;
 

@@ -15,8 +15,8 @@ namespace zeus::train {
 namespace {
 
 // The refusal of another rank's answer that cannot be read.
-constexpr records::JsonForm form{.refusal = "this is not a rank's report of its GPUs",
-                                 .advice = "Run the same release of Zeus in every rank."};
+constexpr records::JsonForm rank_report_form{.refusal = "this is not a rank's report of its GPUs",
+                                             .advice = "Run the same release of Zeus in every rank."};
 
 std::vector<std::string> uuids_of(const GpuGroup& group) {
   std::vector<std::string> uuids;
@@ -110,11 +110,12 @@ Fleet survey(GpuGroup& group, Ranks& ranks) {
   }
   const std::vector<std::string> seen = ranks.gather(records::json_line(uuids_of(group)));
   for (int lower = 0; lower < ranks.rank(); ++lower) {
-    group.leave_out(records::record_from_json<std::vector<std::string>>(seen[static_cast<std::size_t>(lower)], form));
+    group.leave_out(
+        records::record_from_json<std::vector<std::string>>(seen[static_cast<std::size_t>(lower)], rank_report_form));
   }
   std::vector<Holding> holdings;
   for (const std::string& text : ranks.gather(records::json_line(holding_of(group)))) {
-    holdings.push_back(records::record_from_json<Holding>(text, form));
+    holdings.push_back(records::record_from_json<Holding>(text, rank_report_form));
   }
   return join(holdings);
 }

@@ -17,7 +17,7 @@
 namespace zeus::train {
 namespace {
 
-const RunValues chosen{
+const RunValues chosen_values{
     .batch_size = 64, .learning_rate = {}, .seed = {}, .epochs = 3, .target_metric = 0.5, .higher_is_better = false};
 
 class OuterRunTest : public test::SessionTest {
@@ -129,7 +129,7 @@ TEST_F(OuterRunTest, ReadsTheRunsChoicesAndIgnoresInvalidOnes) {
 }
 
 TEST_F(OuterRunTest, OnlyOpenOptionsAreTakenFromTheRun) {
-  const TrainingOptions open = outer(chosen)->complete({});
+  const TrainingOptions open = outer(chosen_values)->complete({});
   EXPECT_EQ(open.batch_size, 64U);
   EXPECT_EQ(open.stopping.max_epochs, 3U);
   ASSERT_TRUE(open.stopping.target);
@@ -139,17 +139,17 @@ TEST_F(OuterRunTest, OnlyOpenOptionsAreTakenFromTheRun) {
   own.batch_size = 8;
   own.stopping.max_epochs = 10;
   own.stopping.target = {.metric = 0.9, .higher_is_better = true};
-  const TrainingOptions kept = outer(chosen)->complete(own);
+  const TrainingOptions kept = outer(chosen_values)->complete(own);
   EXPECT_EQ(kept.batch_size, 8U);
   EXPECT_EQ(kept.stopping.max_epochs, 10U);
   EXPECT_EQ(kept.stopping.target->metric, 0.9);
-  RunValues no_direction = chosen;
+  RunValues no_direction = chosen_values;
   no_direction.higher_is_better.reset();
   EXPECT_FALSE(outer(no_direction)->complete({}).stopping.target);
 }
 
 TEST_F(OuterRunTest, ASessionReportsStepsMetricsAndEpochsAndLeavesTheGpusAlone) {
-  Session session{parts(chosen), options_};
+  Session session{parts(chosen_values), options_};
   std::uint64_t epochs = 0;
   while (session.next_epoch()) {
     for (int step = 0; step < 30; ++step) {

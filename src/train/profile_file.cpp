@@ -14,8 +14,9 @@ namespace zeus::train {
 namespace {
 
 constexpr std::string_view what_it_is = "zeus power profiles";
-constexpr records::JsonForm form{.refusal = "this file does not hold power profiles",
-                                 .advice = "delete the file, and it will be measured again; or name another one"};
+constexpr records::JsonForm profile_file_form{
+    .refusal = "this file does not hold power profiles",
+    .advice = "delete the file, and it will be measured again; or name another one"};
 
 struct Profiles {
   std::string format{what_it_is};
@@ -30,7 +31,7 @@ struct Profiles {
 };
 
 [[noreturn]] void refuse(const std::string& what) {
-  records::JsonPlace{form}.refuse_as(what);
+  records::JsonPlace{profile_file_form}.refuse_as(what);
 }
 
 // A value that no GPU or step can have would otherwise enter the calculations.
@@ -63,9 +64,9 @@ std::string to_json(const std::vector<records::PowerProfile>& profiles) {
 }
 
 std::vector<records::PowerProfile> profiles_from_json(std::string_view text) {
-  const records::JsonPlace place{form};
+  const records::JsonPlace place{profile_file_form};
   Profiles file;
-  read_value(records::parse_json(text, form), place, file);
+  read_value(records::parse_json(text, profile_file_form), place, file);
   if (file.format != what_it_is) {
     refuse(fmt::format("their \"format\" is not \"{}\"", what_it_is));
   }

@@ -1,5 +1,6 @@
 #include "transport/client_connection.hpp"
 
+#include "transport/address_list.hpp"
 #include "transport/host_port.hpp"
 
 #include <zeus/error.hpp>
@@ -94,10 +95,6 @@ FileDescriptor connect_to_unix(const ClientPlan& plan) {
   return socket;
 }
 
-struct Free {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
-
 FileDescriptor connect_to_tcp(const ClientPlan& plan) {
   const std::string& server = plan.server.host_port;
   const auto [host, port] = split_host_port(server);
@@ -115,7 +112,7 @@ FileDescriptor connect_to_tcp(const ClientPlan& plan) {
     throw Error{ErrorKind::unavailable, fmt::format("cannot reach {}: {}", server, ::gai_strerror(error)),
                 "check the name of the host"};
   }
-  const std::unique_ptr<addrinfo, Free> found{list};
+  const AddressList found{list};
   int why = EADDRNOTAVAIL;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
     FileDescriptor socket{::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};

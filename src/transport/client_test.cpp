@@ -21,7 +21,7 @@ namespace {
 using test::comes_true;
 using test::RunningServer;
 
-void echo(const std::shared_ptr<Exchange>& exchange) {
+void answer_with_echo(const std::shared_ptr<Exchange>& exchange) {
   const Request& request = exchange->request();
   exchange->answer({request.path == "/404" ? 404 : 200,
                     {{"X-Connection", std::to_string(exchange->peer().connection)}},
@@ -33,7 +33,7 @@ Endpoint unix_endpoint(const RunningServer& running) {
   return Endpoint::from(running.path().string());
 }
 
-ErrorKind kind_of(const std::function<void()>& work) {
+ErrorKind kind_of_failure(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
@@ -84,7 +84,7 @@ class Parrot {
 };
 
 TEST(HttpClient, AsksOverEitherTransportInRealTime) {
-  const RunningServer running{echo};
+  const RunningServer running{answer_with_echo};
   for (const Endpoint& server : {unix_endpoint(running), Endpoint::from(running.tcp())}) {
     HttpClient client{{.server = server, .token = "t0"}};
     const Answer first = client.ask({.method = "POST", .path = "/p", .query = "q=1", .body = "body"});
@@ -103,23 +103,24 @@ TEST(HttpClient, AsksOverEitherTransportInRealTime) {
 
 TEST(HttpClient, ReportsWhyItReachesNoServerInRealTime) {
   const test::TemporaryFolder folder;
-  EXPECT_EQ(kind_of([&] { HttpClient{{.server = Endpoint::from((folder.path() / "none").string())}}.ask({}); }),
+  EXPECT_EQ(kind_of_failure([&] { HttpClient{{.server = Endpoint::from((folder.path() / "none").string())}}.ask({}); }),
             ErrorKind::unavailable);
   std::string address;
   {
     const auto sockets = listen_on_tcp("127.0.0.1:0");
     address = address_of(sockets.front());
   }
-  EXPECT_EQ(kind_of([&] { HttpClient{{.server = Endpoint::from(address)}}.ask({}); }), ErrorKind::unavailable);
-  EXPECT_EQ(kind_of([&] { HttpClient{{.server = Endpoint::from("nowhere")}}.ask({}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_failure([&] { HttpClient{{.server = Endpoint::from(address)}}.ask({}); }), ErrorKind::unavailable);
+  EXPECT_EQ(kind_of_failure([&] { HttpClient{{.server = Endpoint::from("nowhere")}}.ask({}); }),
+            ErrorKind::invalid_argument);
 }
 
 TEST(HttpClient, RefusesToSendWhatWouldBeTwoRequestsInRealTime) {
-  const RunningServer running{echo};
+  const RunningServer running{answer_with_echo};
   HttpClient client{{.server = unix_endpoint(running)}};
-  EXPECT_EQ(kind_of([&] { client.ask({.path = "/ HTTP/1.1\r\n\r\nGET /"}); }), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of([&] { client.ask({.path = "/a b"}); }), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of([&] { client.ask({.headers = {{"A", "b\r\nC: d"}}}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_failure([&] { client.ask({.path = "/ HTTP/1.1\r\n\r\nGET /"}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_failure([&] { client.ask({.path = "/a b"}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_failure([&] { client.ask({.headers = {{"A", "b\r\nC: d"}}}); }), ErrorKind::invalid_argument);
   EXPECT_EQ(client.ask({}).status, 200);
 }
 
@@ -127,25 +128,25 @@ TEST(HttpClient, WaitsNoLongerThanItsTimeoutInRealTime) {
   const RunningServer running{
       [kept = std::vector<std::shared_ptr<Exchange>>{}](std::shared_ptr<Exchange> exchange) mutable {
         if (exchange->request().path == "/now") {
-          echo(exchange);
+          answer_with_echo(exchange);
         } else {
           kept.push_back(std::move(exchange));
         }
       }};
   HttpClient client{{.server = unix_endpoint(running), .answer_time = 50_ms}};
-  EXPECT_EQ(kind_of([&] { client.ask({.path = "/never"}); }), ErrorKind::timeout);
+  EXPECT_EQ(kind_of_failure([&] { client.ask({.path = "/never"}); }), ErrorKind::timeout);
   EXPECT_EQ(client.ask({.path = "/now"}, 10_s).body, "GET /now|||");  // not the late answer to another
   // No server accepts here.
   const test::TemporaryFolder folder;
   const UnixListener silent = listen_on_unix({.path = folder.path() / "socket"});
   HttpClient waits{{.server = Endpoint::from((folder.path() / "socket").string()), .answer_time = 50_ms}};
-  EXPECT_EQ(kind_of([&] { waits.ask({}); }), ErrorKind::timeout);
+  EXPECT_EQ(kind_of_failure([&] { waits.ask({}); }), ErrorKind::timeout);
 }
 
 TEST(HttpClient, AsksAgainAfterARestartInRealTime) {
   ServerLimits limits;
   limits.idle_time = 20_ms;
-  RunningServer running{echo, limits};
+  RunningServer running{answer_with_echo, limits};
   HttpClient client{{.server = unix_endpoint(running)}};
   for (const char* const method : {"GET", "POST", "GET"}) {
     EXPECT_EQ(client.ask({.method = method}).status, 200);
@@ -160,12 +161,12 @@ TEST(HttpClient, RepeatsOnlyWhatMayBeDoneTwiceInRealTime) {
     EXPECT_EQ(client.ask({}).status, 200);
     EXPECT_EQ(client.ask({}).status, 200);  // once more, since the kept connection ended instead of an answer
     EXPECT_EQ(parrot.connections, 2);
-    EXPECT_EQ(kind_of([&] { client.ask({.method = "POST"}); }), ErrorKind::unavailable);
+    EXPECT_EQ(kind_of_failure([&] { client.ask({.method = "POST"}); }), ErrorKind::unavailable);
     EXPECT_EQ(parrot.connections, 2);
   }
   const Parrot silent{""};
   HttpClient client{{.server = Endpoint::from(silent.path().string())}};
-  EXPECT_EQ(kind_of([&] { client.ask({}); }), ErrorKind::unavailable);
+  EXPECT_EQ(kind_of_failure([&] { client.ask({}); }), ErrorKind::unavailable);
   EXPECT_EQ(silent.connections, 1);  // nothing is repeated on a new connection
 }
 
@@ -173,7 +174,7 @@ TEST(HttpClient, ReportsAnInvalidAnswerInRealTime) {
   const auto kind_for = [](std::string words) {
     const Parrot parrot{std::move(words)};
     HttpClient client{{.server = Endpoint::from(parrot.path().string()), .longest_answer = 1000}};
-    return kind_of([&] { client.ask({}); });
+    return kind_of_failure([&] { client.ask({}); });
   };
   EXPECT_EQ(kind_for("SSH-2.0-OpenSSH\r\n"), ErrorKind::corrupt_data);
   EXPECT_EQ(kind_for("HTTP/1.1 2000 OK\r\n\r\n"), ErrorKind::corrupt_data);
@@ -198,7 +199,7 @@ TEST(HttpClient, TakesAnswersOfEachKindInRealTime) {
 }
 
 TEST(HttpClient, HasAConnectionOfItsOwnInAForkedChildInRealTime) {
-  const RunningServer running{echo};
+  const RunningServer running{answer_with_echo};
   HttpClient client{{.server = unix_endpoint(running)}};
   const Answer before = client.ask({});
   int ends[2] = {-1, -1};
@@ -234,7 +235,7 @@ TEST(StreamReader, ReadsPiecesAsTheyComeInRealTime) {
   StreamReader reader{{.server = unix_endpoint(running)}, {}};
   EXPECT_EQ(reader.answer().headers.get("Content-Type"), "text/event-stream");
   ASSERT_TRUE(comes_true([&] { return is_there.load(); }));
-  EXPECT_EQ(kind_of([&] { reader.read(20_ms); }), ErrorKind::timeout);
+  EXPECT_EQ(kind_of_failure([&] { reader.read(20_ms); }), ErrorKind::timeout);
   EXPECT_TRUE(stream->offer(std::make_shared<const std::string>("data: 1\n\n")));
   EXPECT_EQ(reader.read(10_s), "data: 1\n\n");
   EXPECT_TRUE(stream->offer(std::make_shared<const std::string>("data: 2\n\n")));
@@ -249,7 +250,7 @@ TEST(StreamReader, ReadsPiecesAsTheyComeInRealTime) {
   EXPECT_EQ(none.read(10_s), std::nullopt);
   StreamReader broken{{.server = unix_endpoint(running)}, {}};
   running.end_server();
-  EXPECT_EQ(kind_of([&] { broken.read(10_s); }), ErrorKind::unavailable);
+  EXPECT_EQ(kind_of_failure([&] { broken.read(10_s); }), ErrorKind::unavailable);
 }
 
 TEST(Endpoint, IsAPathIfItHasASlash) {

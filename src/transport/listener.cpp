@@ -1,5 +1,6 @@
 #include "transport/listener.hpp"
 
+#include "transport/address_list.hpp"
 #include "transport/host_port.hpp"
 
 #include <zeus/error.hpp>
@@ -21,7 +22,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <system_error>
 
 namespace zeus::transport {
@@ -201,14 +201,6 @@ void remove_unix_socket(const std::filesystem::path& path, const UnixListener& l
   }
 }
 
-namespace {
-
-struct Free {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
-
-}  // namespace
-
 std::vector<FileDescriptor> listen_on_tcp(const std::string& address) {
   const auto [host, port] = split_host_port(address);
   addrinfo wanted{};
@@ -220,7 +212,7 @@ std::vector<FileDescriptor> listen_on_tcp(const std::string& address) {
     throw Error{ErrorKind::invalid_argument, fmt::format("cannot listen on {}: {}", address, ::gai_strerror(error)),
                 "give an address of this machine and a port, as 127.0.0.1:4938"};
   }
-  const std::unique_ptr<addrinfo, Free> found{list};
+  const AddressList found{list};
   std::vector<FileDescriptor> sockets;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
     FileDescriptor socket{::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};

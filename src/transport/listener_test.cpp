@@ -49,7 +49,7 @@ std::vector<std::string> names_in(const path& folder) {
   return names;
 }
 
-ErrorKind kind_of(const std::function<void()>& work) {
+ErrorKind kind_of_refusal(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
@@ -116,7 +116,7 @@ TEST(UnixListener, WaitsAMomentForWhatAKilledServerHasLeftOpenInRealTime) {
       ::_exit(0);
     }
   }
-  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
   const UnixListener listener = listen_on_unix({.path = at, .patience = 60_s});
   EXPECT_TRUE(connects(at));
   ::waitpid(child, nullptr, 0);
@@ -126,10 +126,10 @@ TEST(UnixListener, LeavesASocketWithAListenerAlone) {
   const test::TemporaryFolder folder;
   const path at = folder.path() / "socket";
   const UnixListener listener = listen_on_unix({.path = at});
-  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
   // A server that does not know the lock counts, too.
   std::filesystem::remove(folder.path() / "socket.lock");
-  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
   EXPECT_TRUE(connects(at));
 }
 
@@ -137,11 +137,11 @@ TEST(UnixListener, LeavesWhatIsNoSocket) {
   const test::TemporaryFolder folder;
   const path at = folder.path() / "socket";
   std::ofstream{at} << "precious";
-  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = at}); }), ErrorKind::invalid_argument);
   EXPECT_EQ(std::filesystem::file_size(at), 8U);
   std::filesystem::remove(at);
   std::filesystem::create_symlink("elsewhere", at);
-  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = at}); }), ErrorKind::invalid_argument);
 }
 
 TEST(UnixListener, ReportsAPathThatIsTooLong) {
@@ -150,7 +150,7 @@ TEST(UnixListener, ReportsAPathThatIsTooLong) {
   const path longest = folder.path() / std::string(room, 'x');
   const UnixListener listener = listen_on_unix({.path = longest});
   EXPECT_TRUE(connects(longest));
-  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = folder.path() / std::string(room + 1, 'x')}); }),
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = folder.path() / std::string(room + 1, 'x')}); }),
             ErrorKind::invalid_argument);
 }
 
@@ -210,13 +210,13 @@ TEST(TcpListener, ListensOnEachAddressOfAName) {
   const std::string address = address_of(sockets.front());
   EXPECT_TRUE(address.starts_with("127.0.0.1:") || address.starts_with("[::1]:")) << address;
   EXPECT_FALSE(address.ends_with(":0"));
-  EXPECT_EQ(kind_of([&] { listen_on_tcp(address); }), ErrorKind::conflict);
+  EXPECT_EQ(kind_of_refusal([&] { listen_on_tcp(address); }), ErrorKind::conflict);
 }
 
 TEST(TcpListener, RefusesWhatIsNoAddress) {
   for (const char* const text :
        {"", "localhost", ":80", "localhost:", "localhost:http", "localhost:123456", "::1:80"}) {
-    EXPECT_EQ(kind_of([&] { listen_on_tcp(text); }), ErrorKind::invalid_argument) << text;
+    EXPECT_EQ(kind_of_refusal([&] { listen_on_tcp(text); }), ErrorKind::invalid_argument) << text;
   }
 }
 

@@ -11,6 +11,8 @@
 #define BOOST_DISABLE_ASSERTS  // NOLINT(readability-identifier-naming)
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
+#undef BOOST_DISABLE_ASSERTS
+#include <boost/assert.hpp>  // what follows asserts as usual
 
 #include <cstdint>
 #include <limits>
@@ -29,10 +31,12 @@ std::string string_of(Text text) {
   return {text.data(), text.size()};
 }
 
+}  // namespace
+
 // What both kinds of messages share: heads become Headers, bodies a string. Trailers after the body are dropped, so
 // that they cannot replace headers that were already checked.
 template <bool IsRequest>
-class Parser : public http::basic_parser<IsRequest> {
+class MessageParser : public http::basic_parser<IsRequest> {
  public:
   Headers headers{};
   std::string body{};
@@ -98,11 +102,13 @@ class Parser : public http::basic_parser<IsRequest> {
   bool has_head_ = false;
 };
 
+namespace {
+
 // How far one call of the parser has come.
 enum class Progress { more, further, whole };
 
 template <bool IsRequest>
-Progress feed(Parser<IsRequest>& parser, InputBuffer& buffer, error_code& error) {
+Progress feed(MessageParser<IsRequest>& parser, InputBuffer& buffer, error_code& error) {
   if (parser.is_done()) {
     return Progress::whole;
   }
@@ -129,7 +135,7 @@ struct RequestReader::State {
   std::size_t longest_head;
   std::size_t longest_body;
   InputBuffer buffer;
-  std::optional<Parser<true>> parser{};
+  std::optional<MessageParser<true>> parser{};
   bool head_is_judged = false;
   bool wishes_to_continue = false;
   int status = 0;
@@ -284,7 +290,7 @@ bool RequestReader::take_wish_to_continue() {
 }
 
 Request RequestReader::take_request() {
-  Parser<true>& parser = *state_->parser;
+  MessageParser<true>& parser = *state_->parser;
   Request request{std::move(parser.method),  std::move(parser.target), {},
                   std::move(parser.headers), std::move(parser.body),   std::move(parser.long_body)};
   if (const std::size_t mark = request.path.find('?'); mark != std::string::npos) {
@@ -315,7 +321,7 @@ struct AnswerReader::State {
   bool to_head_request;
   InputBuffer buffer{longest_head};
   std::size_t longest_body;
-  std::optional<Parser<false>> parser{};
+  std::optional<MessageParser<false>> parser{};
   bool head_is_known = false;
   Answer answer{};
 
@@ -362,7 +368,7 @@ Error no_answer(const std::string& server, const error_code& error) {
 AnswerReader::Step AnswerReader::step(const std::string& server) {
   State& state = *state_;
   while (true) {
-    Parser<false>& parser = *state.parser;
+    MessageParser<false>& parser = *state.parser;
     parser.longest_untaken = state.longest_body - std::min(state.longest_body, state.answer.body.size());
     error_code error;
     const Progress progress = feed(parser, state.buffer, error);
@@ -398,7 +404,7 @@ AnswerReader::Step AnswerReader::step(const std::string& server) {
 }
 
 AnswerReader::Step AnswerReader::end(const std::string& server) {
-  Parser<false>& parser = *state_->parser;
+  MessageParser<false>& parser = *state_->parser;
   error_code error = http::error::partial_message;
   if (parser.got_some() && !parser.is_done()) {
     parser.put_eof(error);

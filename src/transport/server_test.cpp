@@ -24,14 +24,14 @@ using test::comes_true;
 using test::RawClient;
 using test::RunningServer;
 
-Answer echo(const Request& request) {
+Answer echo_of(const Request& request) {
   return {200,
           {{"X-Method", request.method}},
           request.method + " " + request.path + "|" + request.query + "|" + request.body};
 }
 
 void answer_at_once(const std::shared_ptr<Exchange>& exchange) {
-  exchange->answer(echo(exchange->request()));
+  exchange->answer(echo_of(exchange->request()));
 }
 
 std::string get(std::string_view path) {
@@ -100,7 +100,7 @@ TEST(HttpServer, AnswersInOrderAlsoWhenEachIsAnsweredLaterInRealTime) {
     const auto exchange = waiting.take();
     EXPECT_EQ(exchange->request().path, path);
     EXPECT_EQ(waiting.count(), 0U);  // the next one waits for this one's answer
-    exchange->answer(echo(exchange->request()));
+    exchange->answer(echo_of(exchange->request()));
     EXPECT_TRUE(client.answer().ends_with(std::string{"GET "} + path + "||"));
   }
 }
@@ -417,7 +417,7 @@ TEST(HttpServer, AnswersFromAnyThreadInRealTime) {
     answerers.emplace_back([&] {
       while (left-- > 0) {
         const auto exchange = waiting.take();
-        exchange->answer(echo(exchange->request()));
+        exchange->answer(echo_of(exchange->request()));
       }
     });
   }
@@ -478,7 +478,7 @@ TEST(HttpServer, AnswersAClientThatHasEndedSendingInRealTime) {
   client.end_sending();
   const auto exchange = waiting.take();
   EXPECT_TRUE(comes_true([&] { return exchange->is_abandoned(); }));
-  exchange->answer(echo(exchange->request()));
+  exchange->answer(echo_of(exchange->request()));
   EXPECT_TRUE(client.until_end().ends_with("GET /||"));
 }
 
@@ -517,7 +517,7 @@ TEST(HttpServer, FinishesWhatWasAskedWhenItDrainsInRealTime) {
   running.call([&] { running.server().drain(); });
   EXPECT_EQ(idle.until_end(), "");
   EXPECT_EQ(running.server().connections(), 1U);
-  exchange->answer(echo(exchange->request()));
+  exchange->answer(echo_of(exchange->request()));
   EXPECT_TRUE(asking.until_end().ends_with("Connection: close\r\n\r\nGET /||"));
   EXPECT_TRUE(comes_true([&] { return running.server().connections() == 0; }));
 }

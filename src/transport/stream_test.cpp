@@ -18,7 +18,7 @@ using test::comes_true;
 using test::RawClient;
 using test::RunningServer;
 
-constexpr std::string_view ask{"GET /stream HTTP/1.1\r\n\r\n"};
+constexpr std::string_view stream_request{"GET /stream HTTP/1.1\r\n\r\n"};
 
 std::shared_ptr<const std::string> piece(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
@@ -54,7 +54,7 @@ TEST(Stream, SendsPiecesAsChunksInRealTime) {
   Streams streams;
   const RunningServer running{streams.handler()};
   RawClient client{running.path()};
-  client.send(ask);
+  client.send(stream_request);
   const auto stream = streams.wait_for(1).front();
   EXPECT_EQ(client.until("\r\n\r\n"),
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -68,7 +68,7 @@ TEST(Stream, SendsPiecesAsChunksInRealTime) {
   EXPECT_TRUE(stream->is_over());
   EXPECT_FALSE(stream->offer(piece("y")));
   // The connection goes on.
-  client.send(ask);
+  client.send(stream_request);
   streams.wait_for(1).front().reset();
   EXPECT_TRUE(client.until("0\r\n\r\n").ends_with("\r\n\r\n0\r\n\r\n"));
   EXPECT_EQ(streams.abandoned, 0);
@@ -93,9 +93,9 @@ TEST(Stream, LosesPiecesOfASlowReaderAndNoMemoryInRealTime) {
   const RunningServer running{streams.handler(), limits};
   RawClient slow{running.path()};
   RawClient quick{running.path()};
-  slow.send(ask);
+  slow.send(stream_request);
   const auto slow_stream = streams.wait_for(1).front();
-  quick.send(ask);
+  quick.send(stream_request);
   const auto quick_stream = streams.wait_for(1).front();
   quick.until("\r\n\r\n");
   std::string expected;
@@ -133,7 +133,7 @@ TEST(Stream, ClosesOnAReaderThatHasStoppedInRealTime) {
   Streams streams;
   RunningServer running{streams.handler(), limits};
   RawClient client{running.path()};
-  client.send(ask);
+  client.send(stream_request);
   const auto stream = streams.wait_for(1).front();
   while (stream->offer(piece(std::string(10000, 'x')))) {
   }
@@ -148,7 +148,7 @@ TEST(Stream, NoticesThatItsReaderHasGoneEvenIfNothingIsSentInRealTime) {
   const int port = std::stoi(running.tcp().substr(running.tcp().rfind(':') + 1));
   for (const bool by_tcp : {false, true}) {
     RawClient client = by_tcp ? RawClient{port} : RawClient{running.path()};
-    client.send(ask);
+    client.send(stream_request);
     const auto stream = streams.wait_for(1).front();
     client.until("\r\n\r\n");
     client.close();
@@ -166,7 +166,7 @@ TEST(Stream, TakesPiecesFromSeveralThreadsInRealTime) {
   std::vector<std::unique_ptr<RawClient>> clients;
   for (std::size_t i = 0; i < readers; ++i) {
     clients.push_back(std::make_unique<RawClient>(running.path()));
-    clients.back()->send(ask);
+    clients.back()->send(stream_request);
   }
   const auto all = streams.wait_for(readers);
   std::vector<std::thread> threads;

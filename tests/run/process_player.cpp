@@ -25,7 +25,7 @@ namespace zeus::truth {
 
 namespace {
 
-constexpr const char* job = "script";
+constexpr const char* script_job = "script";
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
@@ -102,13 +102,14 @@ class ProcessPlayer {
 
   [[nodiscard]] records::JobView shown() const {
     const std::filesystem::path output = folder_ / "shown";
-    (void)run_process({play_.zeus.string(), "jobs", job, "--json"}, environment_, output, folder_ / "errors");
+    (void)run_process({play_.zeus.string(), "jobs", script_job, "--json"}, environment_, output, folder_ / "errors");
     return read_shown_job(FileTree{}.read(output.string()).value());
   }
 
   // As the user of such a script would write it.
   [[nodiscard]] std::vector<std::string> command() const {
-    std::vector<std::string> words{play_.zeus.string(), "run", "--job", job, "--eta", fmt::format("{}", script_.eta)};
+    std::vector<std::string> words{play_.zeus.string(), "run",   "--job",
+                                   script_job,          "--eta", fmt::format("{}", script_.eta)};
     const auto add = [&](const std::string& flag, const std::string& value) {
       if (!value.empty()) {
         words.insert(words.end(), {flag, value});

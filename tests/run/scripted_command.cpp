@@ -7,8 +7,6 @@ namespace zeus::truth {
 
 namespace {
 
-constexpr int ended_by_signal = 143;
-
 ScriptedTraining::Gpu seen_by_training(backends::virtual_gpu::VirtualGpu& gpu) {
   return {.load = [&gpu](const physics::Demand& demand) { gpu.set_load(physics::Load::constant(demand)); },
           .work = [&gpu] { return gpu.truth().work.value(); },

@@ -20,7 +20,6 @@ namespace {
 
 // A limit may change meanwhile.
 constexpr Seconds longest_sleep{0.01};
-constexpr int ended_by_signal = 143;
 
 volatile std::sig_atomic_t told_to_end = 0;
 

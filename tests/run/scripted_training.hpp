@@ -13,6 +13,9 @@
 
 namespace zeus::truth {
 
+// The exit code of a command that ended because it was asked to.
+inline constexpr int ended_by_signal = 143;
+
 // The true cost of one run, until it reached its target or ended.
 struct Took {
   std::size_t arm = 0;

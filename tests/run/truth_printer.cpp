@@ -6,8 +6,8 @@ namespace zeus::truth {
 
 namespace {
 
-constexpr std::size_t output = 0;
-constexpr std::size_t error = 1;
+constexpr std::size_t output_stream = 0;
+constexpr std::size_t error_stream = 1;
 // The time after which these update a bar.
 constexpr Seconds between_tqdm_bars{0.1};
 constexpr Seconds between_keras_bars{0.05};
@@ -59,12 +59,12 @@ run::PatternTexts expressions_of(const Script& script) {
 }
 
 void Printer::draw_bar(std::string_view before, int done, int all) {
-  print_(error, fmt::format("\r{}{:3}%|{:<10}| {}/{} [00:00<00:00, 99.99it/s]", before, 100 * done / all,
-                            std::string(static_cast<std::size_t>(10 * done / all), '#'), done, all));
+  print_(error_stream, fmt::format("\r{}{:3}%|{:<10}| {}/{} [00:00<00:00, 99.99it/s]", before, 100 * done / all,
+                                   std::string(static_cast<std::size_t>(10 * done / all), '#'), done, all));
 }
 
 void Printer::plain(std::string_view word, int number) {
-  print_(output, fmt::format("{} {} loss 0.4321\n", word, number));
+  print_(output_stream, fmt::format("{} {} loss 0.4321\n", word, number));
 }
 
 void Printer::begin_epoch(Instant now) {
@@ -86,7 +86,7 @@ void Printer::begin_epoch(Instant now) {
       break;
     case Dialect::keras_2:
     case Dialect::keras_3:
-      print_(output, fmt::format("Epoch {}/{}\n", epoch_ + 1, epochs_));
+      print_(output_stream, fmt::format("Epoch {}/{}\n", epoch_ + 1, epochs_));
       break;
     default:
       break;
@@ -120,14 +120,15 @@ void Printer::end_step(Instant now) {
       break;
     case Dialect::keras_2:
       if (is_due(between_keras_bars)) {
-        print_(output, fmt::format("\r{:4}/{} [====>.....] - ETA: 1s - loss: 0.4321", step_, steps_));
+        print_(output_stream, fmt::format("\r{:4}/{} [====>.....] - ETA: 1s - loss: 0.4321", step_, steps_));
       }
       break;
     case Dialect::keras_3:
       if (is_due(between_keras_bars)) {
-        print_(output, fmt::format("\r\x1b[1m{:3}/{}\x1b[0m \x1b[32m\xe2\x94\x81\xe2\x94\x81\x1b[0m \x1b[1m1s\x1b[0m "
-                                   "9ms/step - loss: 0.4321",
-                                   step_, steps_));
+        print_(output_stream,
+               fmt::format("\r\x1b[1m{:3}/{}\x1b[0m \x1b[32m\xe2\x94\x81\xe2\x94\x81\x1b[0m \x1b[1m1s\x1b[0m "
+                           "9ms/step - loss: 0.4321",
+                           step_, steps_));
       }
       break;
     case Dialect::plain_from_0:
@@ -156,37 +157,38 @@ void Printer::end_step(Instant now) {
 
 void Printer::end_steps() {
   if (dialect_ == Dialect::tqdm_epoch) {
-    print_(error, "\n");
+    print_(error_stream, "\n");
   }
 }
 
 void Printer::end_epoch(double metric) {
   switch (dialect_) {
     case Dialect::keras_2:
-      print_(output, fmt::format("\r{:4}/{} [==========] - 2s 9ms/step - loss: 0.4321 - val_accuracy: {:.4f}\n", steps_,
-                                 steps_, metric));
+      print_(output_stream, fmt::format("\r{:4}/{} [==========] - 2s 9ms/step - loss: 0.4321 - val_accuracy: {:.4f}\n",
+                                        steps_, steps_, metric));
       return;
     case Dialect::keras_3:
-      print_(output, fmt::format("\r\x1b[1m{:3}/{}\x1b[0m \x1b[32m\xe2\x94\x81\xe2\x94\x81\x1b[0m \x1b[1m2s\x1b[0m "
-                                 "9ms/step - loss: 0.4321 - val_accuracy: {:.4f}\n",
-                                 steps_, steps_, metric));
+      print_(output_stream,
+             fmt::format("\r\x1b[1m{:3}/{}\x1b[0m \x1b[32m\xe2\x94\x81\xe2\x94\x81\x1b[0m \x1b[1m2s\x1b[0m "
+                         "9ms/step - loss: 0.4321 - val_accuracy: {:.4f}\n",
+                         steps_, steps_, metric));
       return;
     case Dialect::hugging_face:
-      print_(output,
+      print_(output_stream,
              fmt::format("{{'eval_loss': 0.4321, 'eval_accuracy': {:.4f}, 'epoch': {}.0}}\n", metric, epoch_ + 1));
       return;
     case Dialect::lightning:
-      print_(error, "\n");
+      print_(error_stream, "\n");
       break;
     default:
       break;
   }
-  print_(output, fmt::format("epoch {} loss 0.4321 accuracy {:.4f}\n", epoch_ + first_epoch_, metric));
+  print_(output_stream, fmt::format("epoch {} loss 0.4321 accuracy {:.4f}\n", epoch_ + first_epoch_, metric));
 }
 
 void Printer::end() {
   if (dialect_ == Dialect::tqdm_whole || dialect_ == Dialect::hugging_face) {
-    print_(error, "\n");
+    print_(error_stream, "\n");
   }
 }
 

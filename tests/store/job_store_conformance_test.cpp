@@ -4,6 +4,7 @@
 #include "base/random.hpp"
 #include "store/job_store.hpp"
 #include "tests/store/store_subjects.hpp"
+#include "tests/support/stored_jobs.hpp"
 
 #include <zeus/error.hpp>
 
@@ -30,7 +31,7 @@
 namespace zeus::store {
 namespace {
 
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+using test::all_entries;
 
 class JobStoreConformance : public testing::TestWithParam<Subject> {
  public:
@@ -49,7 +50,7 @@ class JobStoreConformance : public testing::TestWithParam<Subject> {
   std::unique_ptr<JobStore> store_ = home_();
 };
 
-records::JobDefinition definition() {
+records::JobDefinition two_gpu_job() {
   return {.batch_sizes = {16, 32},
           .default_batch_size = 16,
           .target = records::JobTarget{.metric = 0.9},
@@ -64,7 +65,7 @@ records::JobEntryBody begun(std::uint64_t recurrence) {
   return records::RecurrenceBegun{
       .recurrence = recurrence,
       .owner = {.host = "here", .place = "boot", .process = {.pid = 7, .started = 9, .command = "zeus"}},
-      .device = definition().device};
+      .device = two_gpu_job().device};
 }
 
 // A string that must not break any SQL statement or JSON.
@@ -173,45 +174,45 @@ std::string text_of(const std::vector<records::JobEntry>& entries) {
 
 TEST_P(JobStoreConformance, KeepsAJobAsItWasDefinedUnderItsName) {
   EXPECT_FALSE(store_->find(odd_text));
-  const StoredJob made = store_->find_or_create(odd_text, definition(), WallTime{-5});
+  const StoredJob made = store_->find_or_create(odd_text, two_gpu_job(), WallTime{-5});
   EXPECT_EQ(made.length, 0U);
   const StoredJob again = store_->find_or_create(odd_text, {}, WallTime{99});
   EXPECT_EQ(again.id, made.id);
-  EXPECT_EQ(again.definition, definition());
+  EXPECT_EQ(again.definition, two_gpu_job());
   EXPECT_EQ(again.created, WallTime{-5});
-  store_->find_or_create("a", definition(), {});
+  store_->find_or_create("a", two_gpu_job(), {});
   // By their bytes, in every locale of the database.
-  store_->find_or_create("B", definition(), {});
+  store_->find_or_create("B", two_gpu_job(), {});
   EXPECT_EQ(open()->names(), (std::vector<std::string>{"B", "a", odd_text}));
 }
 
 TEST_P(JobStoreConformance, GivesBackEveryKindOfEntryExactlyAndInOrder) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   const std::vector<records::JobEntryBody> bodies = one_of_each();
   ASSERT_TRUE(store_->append(job, 0, bodies, WallTime{1'700'000'000'000'000}));
   std::vector<records::JobEntry> expected;
   for (const records::JobEntryBody& body : bodies) {
     expected.push_back({.sequence = expected.size() + 1, .written = WallTime{1'700'000'000'000'000}, .body = body});
   }
-  EXPECT_EQ(text_of(open()->entries(job, 0, all)), text_of(expected));
+  EXPECT_EQ(text_of(open()->entries(job, 0, all_entries)), text_of(expected));
   EXPECT_EQ(text_of(store_->entries(job, 2, 2)), text_of({expected[2], expected[3]}));
-  EXPECT_TRUE(store_->entries(job, bodies.size(), all).empty());
+  EXPECT_TRUE(store_->entries(job, bodies.size(), all_entries).empty());
   EXPECT_EQ(store_->find("job")->length, bodies.size());
 }
 
 TEST_P(JobStoreConformance, AppendsOnlyToTheHistoryThatWasReadAndAllOrNothing) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   const std::vector<records::JobEntryBody> two = {begun(0), begun(1)};
   EXPECT_FALSE(store_->append(job, 1, two, {}));
   EXPECT_TRUE(store_->append(job, 0, two, {}));
   EXPECT_FALSE(store_->append(job, 0, two, {}));
   EXPECT_FALSE(open()->append(job, 1, two, {}));
   EXPECT_TRUE(open()->append(job, 2, two, {}));
-  EXPECT_EQ(store_->entries(job, 0, all).size(), 4U);
+  EXPECT_EQ(store_->entries(job, 0, all_entries).size(), 4U);
 }
 
 TEST_P(JobStoreConformance, ForgetsAJobWholeAndNeverUsesItsNumberAgain) {
-  const JobId first = store_->find_or_create("job", definition(), {}).id;
+  const JobId first = store_->find_or_create("job", two_gpu_job(), {}).id;
   ASSERT_TRUE(store_->append(first, 0, one_of_each(), {}));
   store_->keep_snapshot(first, {.key = "k", .sequence = 1, .state = "s"});
   store_->keep_checkpoint(first, {.key = "k", .sequence = 1, .state = "s"});
@@ -224,7 +225,7 @@ TEST_P(JobStoreConformance, ForgetsAJobWholeAndNeverUsesItsNumberAgain) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::not_found);
   }
-  const StoredJob second = store_->find_or_create("job", definition(), {});
+  const StoredJob second = store_->find_or_create("job", two_gpu_job(), {});
   EXPECT_NE(second.id, first);
   EXPECT_EQ(second.length, 0U);
   EXPECT_FALSE(store_->snapshot(first, "k"));
@@ -239,13 +240,13 @@ TEST_P(JobStoreConformance, ImportsAHistoryUnderNewNumbersUnlessTheNameIsTaken) 
     entries.push_back({.sequence = 1000, .written = WallTime{77}, .body = body});
   }
   GivenEntries given{entries};
-  const StoredJob job = store_->import("job", definition(), WallTime{5}, given);
+  const StoredJob job = store_->import("job", two_gpu_job(), WallTime{5}, given);
   EXPECT_EQ(job.length, entries.size());
   EXPECT_EQ(store_->find("job")->length, entries.size());
-  EXPECT_EQ(store_->entries(job.id, 6, all).at(0).sequence, 7U);
-  EXPECT_EQ(store_->entries(job.id, 6, all).at(0).written, WallTime{77});
+  EXPECT_EQ(store_->entries(job.id, 6, all_entries).at(0).sequence, 7U);
+  EXPECT_EQ(store_->entries(job.id, 6, all_entries).at(0).written, WallTime{77});
   try {
-    store_->import("job", definition(), {}, given);
+    store_->import("job", two_gpu_job(), {}, given);
     FAIL() << "imported over a job";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::already_exists);
@@ -253,7 +254,7 @@ TEST_P(JobStoreConformance, ImportsAHistoryUnderNewNumbersUnlessTheNameIsTaken) 
 }
 
 TEST_P(JobStoreConformance, KeepsTheNewestSnapshotOfAJob) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   EXPECT_FALSE(store_->snapshot(job, "zeus 1"));
   store_->keep_snapshot(job, {.key = "zeus 1", .sequence = 10, .state = odd_text});
   store_->keep_snapshot(job, {.key = "zeus 1", .sequence = 9, .state = "older"});
@@ -268,8 +269,8 @@ TEST_P(JobStoreConformance, KeepsTheNewestSnapshotOfAJob) {
 }
 
 TEST_P(JobStoreConformance, KeepsMomentsOfAJobToGoOnFrom) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
-  const JobId other = store_->find_or_create("other", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
+  const JobId other = store_->find_or_create("other", two_gpu_job(), {}).id;
   EXPECT_FALSE(store_->checkpoint_before(job, "zeus 1", 99));
   for (const std::uint64_t sequence : {10U, 30U, 20U}) {
     store_->keep_checkpoint(job, {.key = "zeus 1", .sequence = sequence, .state = odd_text + std::to_string(sequence)});
@@ -290,8 +291,8 @@ TEST_P(JobStoreConformance, KeepsMomentsOfAJobToGoOnFrom) {
 }
 
 TEST_P(JobStoreConformance, MakesWhatARequestAsksForOnce) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
-  const JobId other = store_->find_or_create("other", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
+  const JobId other = store_->find_or_create("other", two_gpu_job(), {}).id;
   const std::vector<records::JobEntryBody> two = {begun(0), begun(1)};
   EXPECT_FALSE(store_->find_request(job, "ann 1"));
   ASSERT_TRUE(store_->append(job, 0, two, {}));
@@ -309,14 +310,14 @@ TEST_P(JobStoreConformance, MakesWhatARequestAsksForOnce) {
   EXPECT_EQ(store_->find_request(job, odd_text)->sequence, 7U);
   EXPECT_FALSE(store_->find_request(job, ""));
   EXPECT_FALSE(store_->find_request(job, "ann")) << "nor by its beginning";
-  const std::vector<records::JobEntry> entries = store_->entries(job, 1, all);
+  const std::vector<records::JobEntry> entries = store_->entries(job, 1, all_entries);
   EXPECT_EQ(entries[0].request, records::EntryRequest{});
   EXPECT_EQ(entries[1].request, (records::EntryRequest{.key = "ann 1", .asked = odd_text}));
   EXPECT_EQ(entries[2].request, records::EntryRequest{}) << "the first entry has it";
 }
 
 TEST_P(JobStoreConformance, ARequestThatManyMakeAtOnceIsMadeOnce) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   constexpr int threads = 6;
   constexpr int requests = 12;
   std::atomic<int> made = 0;
@@ -338,7 +339,7 @@ TEST_P(JobStoreConformance, ARequestThatManyMakeAtOnceIsMadeOnce) {
     thread.join();
   }
   EXPECT_EQ(made, requests);
-  EXPECT_EQ(store_->entries(job, 0, all).size(), static_cast<std::size_t>(requests));
+  EXPECT_EQ(store_->entries(job, 0, all_entries).size(), static_cast<std::size_t>(requests));
 }
 
 TEST_P(JobStoreConformance, ImportsRequestsWithTheirEntries) {
@@ -350,12 +351,12 @@ TEST_P(JobStoreConformance, ImportsRequestsWithTheirEntries) {
                        .request = number % 3 == 0 ? request(std::to_string(number)) : records::EntryRequest{}});
   }
   GivenEntries given{entries};
-  const JobId job = store_->import("job", definition(), {}, given, {.user = "ann", .request = request("x")}).id;
-  EXPECT_EQ(text_of(store_->entries(job, 0, all)), text_of(entries));
+  const JobId job = store_->import("job", two_gpu_job(), {}, given, {.user = "ann", .request = request("x")}).id;
+  EXPECT_EQ(text_of(store_->entries(job, 0, all_entries)), text_of(entries));
   EXPECT_EQ(store_->find_request(job, "447")->sequence, 448U);
   entries[1].request = request("447");
   try {
-    store_->import("another", definition(), {}, given);
+    store_->import("another", two_gpu_job(), {}, given);
     FAIL() << "two entries made by one request";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::corrupt_data);
@@ -367,26 +368,26 @@ TEST_P(JobStoreConformance, AnswersAnImportThatComesAgainFromWhatItMade) {
   const std::vector<records::JobEntry> history = {{.sequence = 1, .written = {}, .body = begun(0)}};
   GivenEntries entries{history};
   const JobOrigin origin{.user = {}, .request = request("import")};
-  const StoredJob made = store_->import("job", definition(), {}, entries, origin);
+  const StoredJob made = store_->import("job", two_gpu_job(), {}, entries, origin);
   ASSERT_TRUE(store_->append(made.id, 1, one(), {}));
-  const StoredJob again = open()->import("job", definition(), {}, entries, origin);
+  const StoredJob again = open()->import("job", two_gpu_job(), {}, entries, origin);
   EXPECT_EQ(again.id, made.id);
   EXPECT_EQ(again.length, 1U) << "as it was answered at first";
   EXPECT_EQ(store_->find("job")->length, 2U);
   const auto kind = [&](const JobOrigin& of) {
-    return kind_of([&] { store_->import("job", definition(), {}, entries, of); });
+    return kind_of([&] { store_->import("job", two_gpu_job(), {}, entries, of); });
   };
   EXPECT_EQ(kind({.user = {}, .request = request("another")}), ErrorKind::already_exists);
   EXPECT_EQ(kind({}), ErrorKind::already_exists);
   EXPECT_EQ(kind({.user = {}, .request = {.key = origin.request.key, .asked = "something else"}}),
             ErrorKind::invalid_argument);
   ASSERT_TRUE(store_->forget("job"));
-  EXPECT_EQ(store_->import("job", definition(), {}, entries, origin).length, 1U);
+  EXPECT_EQ(store_->import("job", two_gpu_job(), {}, entries, origin).length, 1U);
   EXPECT_FALSE(store_->find("job")) << "a late request does not bring the job back";
 }
 
 TEST_P(JobStoreConformance, AnswersARequestToForgetThatComesAgainAndForgetsNothingMore) {
-  store_->find_or_create("job", definition(), {}, {.user = {}, .request = request("make")});
+  store_->find_or_create("job", two_gpu_job(), {}, {.user = {}, .request = request("make")});
   const JobId job = store_->find("job")->id;
   ASSERT_TRUE(store_->append(job, 0, one(), {}, {.request = request("append")}));
   EXPECT_EQ(kind_of([&] { store_->forget("job", request("append")); }), ErrorKind::invalid_argument);
@@ -395,7 +396,7 @@ TEST_P(JobStoreConformance, AnswersARequestToForgetThatComesAgainAndForgetsNothi
   EXPECT_TRUE(open()->forget("job", request("forget")));
   EXPECT_FALSE(store_->forget("job", request("another")));
   EXPECT_FALSE(store_->forget("other", request("forget"))) << "keys are of one job";
-  store_->find_or_create("job", definition(), {});
+  store_->find_or_create("job", two_gpu_job(), {});
   EXPECT_TRUE(store_->forget("job", request("forget")));
   EXPECT_TRUE(store_->find("job")) << "another job of that name";
   EXPECT_EQ(kind_of([&] { store_->forget("job", {.key = request("forget").key, .asked = "else"}); }),
@@ -404,11 +405,11 @@ TEST_P(JobStoreConformance, AnswersARequestToForgetThatComesAgainAndForgetsNothi
 }
 
 TEST_P(JobStoreConformance, KnowsWhoHadAJobMade) {
-  store_->find_or_create("a", definition(), {}, {.user = odd_text, .request = request("k")});
-  store_->find_or_create("a", definition(), {}, {.user = "bob"});
+  store_->find_or_create("a", two_gpu_job(), {}, {.user = odd_text, .request = request("k")});
+  store_->find_or_create("a", two_gpu_job(), {}, {.user = "bob"});
   GivenEntries none{{}};
-  store_->import("b", definition(), {}, none, {.user = odd_text});
-  store_->find_or_create("c", definition(), {});
+  store_->import("b", two_gpu_job(), {}, none, {.user = odd_text});
+  store_->find_or_create("c", two_gpu_job(), {});
   EXPECT_EQ(open()->find("a")->origin.user, odd_text);
   EXPECT_EQ(store_->find("a")->origin.request, request("k"));
   EXPECT_EQ(store_->find("c")->origin.user, "");
@@ -417,15 +418,15 @@ TEST_P(JobStoreConformance, KnowsWhoHadAJobMade) {
 
 TEST_P(JobStoreConformance, AUserHasAsManyJobsAsHeMay) {
   const JobOrigin two{.user = odd_text, .most_jobs = 2};
-  store_->find_or_create("a", definition(), {}, two);
-  store_->find_or_create("b", definition(), {}, two);
-  EXPECT_THROW(store_->find_or_create("c", definition(), {}, two), TooManyJobs);
+  store_->find_or_create("a", two_gpu_job(), {}, two);
+  store_->find_or_create("b", two_gpu_job(), {}, two);
+  EXPECT_THROW(store_->find_or_create("c", two_gpu_job(), {}, two), TooManyJobs);
   EXPECT_FALSE(store_->find("c"));
-  EXPECT_EQ(store_->find_or_create("a", definition(), {}, two).name, "a") << "which is not made";
-  EXPECT_EQ(store_->find_or_create("d", definition(), {}, {.user = "bob", .most_jobs = 1}).name, "d");
-  EXPECT_EQ(store_->find_or_create("e", definition(), {}, {.user = "", .most_jobs = 0}).name, "e") << "nobody's";
+  EXPECT_EQ(store_->find_or_create("a", two_gpu_job(), {}, two).name, "a") << "which is not made";
+  EXPECT_EQ(store_->find_or_create("d", two_gpu_job(), {}, {.user = "bob", .most_jobs = 1}).name, "d");
+  EXPECT_EQ(store_->find_or_create("e", two_gpu_job(), {}, {.user = "", .most_jobs = 0}).name, "e") << "nobody's";
   store_->forget("a");
-  EXPECT_EQ(store_->find_or_create("c", definition(), {}, two).name, "c");
+  EXPECT_EQ(store_->find_or_create("c", two_gpu_job(), {}, two).name, "c");
 }
 
 TEST_P(JobStoreConformance, AUserNeverExceedsTheMaximumOfJobsEvenIfManyAreCreatedAtOnce) {
@@ -442,7 +443,7 @@ TEST_P(JobStoreConformance, AUserNeverExceedsTheMaximumOfJobsEvenIfManyAreCreate
       JobStore& store = own ? *own : *store_;
       for (int number = 0; number < each; ++number) {
         try {
-          store.find_or_create(std::to_string(maker) + "." + std::to_string(number), definition(), {},
+          store.find_or_create(std::to_string(maker) + "." + std::to_string(number), two_gpu_job(), {},
                                {.user = "ann", .most_jobs = most});
           ++made;
         } catch (const TooManyJobs&) {
@@ -482,17 +483,17 @@ TEST_P(JobStoreConformance, AnImportThatIsCutShortLeavesNothing) {
     entries.push_back({.sequence = number, .written = {}, .body = begun(number), .request = {}});
   }
   CutShort source{entries};
-  EXPECT_THROW(store_->import("job", definition(), {}, source), Error);
+  EXPECT_THROW(store_->import("job", two_gpu_job(), {}, source), Error);
   EXPECT_FALSE(store_->find("job"));
   GivenEntries whole{entries};
-  const JobId job = store_->import("job", definition(), {}, whole).id;
-  EXPECT_EQ(store_->entries(job, 0, all).size(), entries.size());
+  const JobId job = store_->import("job", two_gpu_job(), {}, whole).id;
+  EXPECT_EQ(store_->entries(job, 0, all_entries).size(), entries.size());
 }
 
 TEST_P(JobStoreConformance, ReportsTheLengthOfHistories) {
   EXPECT_TRUE(store_->lengths().empty());
-  const JobId job = store_->find_or_create(odd_text, definition(), {}).id;
-  const JobId other = store_->find_or_create("other", definition(), {}).id;
+  const JobId job = store_->find_or_create(odd_text, two_gpu_job(), {}).id;
+  const JobId other = store_->find_or_create("other", two_gpu_job(), {}).id;
   ASSERT_TRUE(open()->append(job, 0, one_of_each(), {}));
   std::vector<JobLength> lengths = store_->lengths();
   std::ranges::sort(lengths, {}, &JobLength::id);
@@ -501,7 +502,7 @@ TEST_P(JobStoreConformance, ReportsTheLengthOfHistories) {
 }
 
 TEST_P(JobStoreConformance, KeepsASummaryOfTheHistoryAsItIsOrNone) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   EXPECT_EQ(store_->without_summary(), std::vector<std::string>{"job"});
   EXPECT_FALSE(store_->summary(job));
   const records::JobSummary first = summary_of("job", 1, -7, -3_J, 2);
@@ -548,10 +549,10 @@ TEST_P(JobStoreConformance, ListsSummariesInPages) {
   const std::vector<Kept> jobs = {{"B", 50, 5_J, 0},     {"a", 10, {}, 1}, {odd_text, 50, -2.5_J, 1},
                                   {"z/1", 50, 0.1_J, 0}, {"z", 90, {}, 0}, {"\xc3\xa9", -3, 5_J, 2}};
   for (const Kept& job : jobs) {
-    const JobId id = store_->find_or_create(job.name, definition(), {}).id;
+    const JobId id = store_->find_or_create(job.name, two_gpu_job(), {}).id;
     store_->keep_summary(id, {.summary = summary_of(job.name, 0, job.changed, job.saved, job.running), .days = {}});
   }
-  store_->find_or_create("lacks one", definition(), {});
+  store_->find_or_create("lacks one", two_gpu_job(), {});
   const auto listed = [&](SummaryOrder order, SummaryState state, std::size_t at_most) {
     std::vector<std::string> names;
     SummaryQuery query{.order = order, .state = state, .at_most = at_most};
@@ -666,7 +667,7 @@ TEST_P(JobStoreConformance, AddsUpWhatAllJobsHaveSavedByDay) {
   std::vector<Job> jobs;
   for (int index = 0; index < 4; ++index) {
     const std::string name = "job " + std::to_string(index);
-    Job& job = jobs.emplace_back(Job{.id = store_->find_or_create(name, definition(), {}).id,
+    Job& job = jobs.emplace_back(Job{.id = store_->find_or_create(name, two_gpu_job(), {}).id,
                                      .row = {.summary = summary_of(name, 1), .days = {}}});
     if (index < 3) {  // of the last, only these values are known
       job.row.summary.counted = records::CountedEpochs{
@@ -753,7 +754,7 @@ TEST_P(JobStoreConformance, ImpossibleSumsDoNotSpoilTheTotals) {
   sums.start_half_width = sums.took;
   sums.count_half_width = sums.took;
   for (const char* const name : {"a", "b"}) {
-    const JobId job = store_->find_or_create(name, definition(), {}).id;
+    const JobId job = store_->find_or_create(name, two_gpu_job(), {}).id;
     store_->keep_summary(job, {.summary = summary_of(name, 0, 0, Joules{1e308}), .days = {sums}});
   }
   EXPECT_EQ(store_->savings(1, 1).all->recurrences, 2U);
@@ -761,8 +762,8 @@ TEST_P(JobStoreConformance, ImpossibleSumsDoNotSpoilTheTotals) {
 }
 
 TEST_P(JobStoreConformance, KeepsTheContentOfBeats) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
-  const JobId other = store_->find_or_create("other", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
+  const JobId other = store_->find_or_create("other", two_gpu_job(), {}).id;
   store_->beat(job, 0);
   EXPECT_TRUE(store_->readings().empty());
   store_->beat(job, 0, odd_text, WallTime{5});
@@ -797,7 +798,7 @@ TEST_P(JobStoreConformance, KeepsTheContentOfBeats) {
 }
 
 TEST_P(JobStoreConformance, NotesSinceWhenABeatStandsStill) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   EXPECT_EQ(store_->beats(job, 0), 0U);
   EXPECT_EQ(store_->sight(job, 0, "there", 0, Instant{100}).since, Instant{100});
   EXPECT_EQ(store_->sight(job, 0, "there", 0, Instant{900}).since, Instant{100});
@@ -811,7 +812,7 @@ TEST_P(JobStoreConformance, NotesSinceWhenABeatStandsStill) {
 }
 
 TEST_P(JobStoreConformance, ThreadsAndConnectionsNeverGiveANumberTwice) {
-  const JobId job = store_->find_or_create("job", definition(), {}).id;
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
   constexpr int threads = 4;
   constexpr int rounds = 25;
   std::atomic<int> refused = 0;
@@ -836,7 +837,7 @@ TEST_P(JobStoreConformance, ThreadsAndConnectionsNeverGiveANumberTwice) {
   for (std::thread& thread : running) {
     thread.join();
   }
-  const std::vector<records::JobEntry> entries = store_->entries(job, 0, all);
+  const std::vector<records::JobEntry> entries = store_->entries(job, 0, all_entries);
   ASSERT_EQ(entries.size(), static_cast<std::size_t>(2 * threads * rounds));
   for (std::size_t index = 0; index < entries.size(); ++index) {
     EXPECT_EQ(entries[index].sequence, index + 1);
@@ -849,9 +850,9 @@ TEST_P(JobStoreConformance, AppendsThatComeTogetherAreEachJudgedByItself) {
   constexpr std::uint64_t rounds = 20;
   std::array<JobId, jobs> ids{};
   for (std::size_t index = 0; index < jobs; ++index) {
-    ids.at(index) = store_->find_or_create("job " + std::to_string(index), definition(), {}).id;
+    ids.at(index) = store_->find_or_create("job " + std::to_string(index), two_gpu_job(), {}).id;
   }
-  const JobId gone = store_->find_or_create("gone", definition(), {}).id;
+  const JobId gone = store_->find_or_create("gone", two_gpu_job(), {}).id;
   store_->forget("gone");
   std::atomic<int> wrong = 0;
   std::atomic<std::uint64_t> not_found = 0;
@@ -884,7 +885,7 @@ TEST_P(JobStoreConformance, AppendsThatComeTogetherAreEachJudgedByItself) {
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(not_found, 0U);
   for (const JobId job : ids) {
-    const std::vector<records::JobEntry> entries = open()->entries(job, 0, all);
+    const std::vector<records::JobEntry> entries = open()->entries(job, 0, all_entries);
     ASSERT_EQ(entries.size(), 2 * rounds);
     for (std::size_t index = 0; index < entries.size(); ++index) {
       EXPECT_EQ(entries[index].sequence, index + 1);
@@ -898,7 +899,7 @@ TEST_P(JobStoreConformance, ManyMayMakeItAtOnce) {
   std::vector<std::thread> running;
   std::array<JobId, 8> made{};
   for (JobId& job : made) {
-    running.emplace_back([&] { job = fresh()->find_or_create("job", definition(), {}).id; });
+    running.emplace_back([&] { job = fresh()->find_or_create("job", two_gpu_job(), {}).id; });
   }
   for (std::thread& thread : running) {
     thread.join();

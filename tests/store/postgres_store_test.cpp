@@ -7,6 +7,7 @@
 #include "tests/support/cutting_proxy.hpp"
 #include "tests/support/failures.hpp"
 #include "tests/support/postgres_server.hpp"
+#include "tests/support/stored_jobs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -21,7 +22,6 @@
 #include <chrono>
 #include <functional>
 #include <future>
-#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -30,17 +30,12 @@
 namespace zeus::store {
 namespace {
 
+using test::all_entries;
 using test::CuttingProxy;
+using test::one_limit_job;
 using test::run_sql;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-
-records::JobDefinition definition() {
-  return {
-      .policy = "zeus", .max_slowdown = {}, .device = {.model = "V100", .max_power = 250_W, .power_limits = {250_W}}};
-}
 
 // Entries of which any two differ.
 std::vector<records::JobEntryBody> bodies(std::uint64_t first, std::size_t count = 1) {
@@ -83,7 +78,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
   CuttingProxy proxy{folder.path() / ".s.PGSQL.5432", server_.folder() / ".s.PGSQL.5432"};
   const auto store = open_store(test::PostgresServer::address(database_, folder.path()), Access::create, clock_);
   const auto direct = open();
-  const JobId job = store->find_or_create("job", definition(), {}).id;
+  const JobId job = store->find_or_create("job", one_limit_job(), {}).id;
   std::uint64_t length = 0;
   int round = 0;
 
@@ -91,7 +86,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
   const std::vector<std::function<void()>> writes = {
       [&] {
         ASSERT_TRUE(store->append(job, length, bodies(length, 2), WallTime{5}));
-        const auto entries = direct->entries(job, length, all);
+        const auto entries = direct->entries(job, length, all_entries);
         ASSERT_EQ(entries.size(), 2U);
         EXPECT_EQ(number_of(entries[0]), length);
         EXPECT_EQ(number_of(entries[1]), length + 1);
@@ -100,7 +95,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
       [&] {
         // An identical entry, which still counts as another one.
         EXPECT_FALSE(store->append(job, length - 2, bodies(length - 2, 2), WallTime{5}));
-        EXPECT_TRUE(direct->entries(job, length, all).empty());
+        EXPECT_TRUE(direct->entries(job, length, all_entries).empty());
       },
       [&] {
         const Attached attached{
@@ -137,15 +132,16 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
         const std::string name = "imported " + std::to_string(round);
         const std::vector<records::JobEntry> entries = {{.sequence = 1, .written = {}, .body = bodies(7).front()}};
         GivenEntries given{entries};
-        EXPECT_EQ(store->import(name, definition(), {}, given).length, 1U);
+        EXPECT_EQ(store->import(name, one_limit_job(), {}, given).length, 1U);
         EXPECT_EQ(direct->find(name)->length, 1U);
-        EXPECT_EQ(failure_of([&] { store->import(name, definition(), {}, given); }).kind(), ErrorKind::already_exists);
+        EXPECT_EQ(failure_of([&] { store->import(name, one_limit_job(), {}, given); }).kind(),
+                  ErrorKind::already_exists);
         EXPECT_TRUE(store->forget(name));
         EXPECT_FALSE(store->forget(name));
       },
       [&] {
         const std::string name = "made " + std::to_string(round);
-        const JobId made = store->find_or_create(name, definition(), {}).id;
+        const JobId made = store->find_or_create(name, one_limit_job(), {}).id;
         EXPECT_EQ(direct->find(name)->id, made);
       },
       [&] {
@@ -164,7 +160,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
         EXPECT_EQ(store->sight(job, 0, "here", beat, Instant{round}).since, Instant{round});
         EXPECT_EQ(store->sight(job, 0, "here", beat, Instant{99}).since, Instant{round});
       },
-      [&] { EXPECT_EQ(store->entries(job, 0, all).size(), length); }};
+      [&] { EXPECT_EQ(store->entries(job, 0, all_entries).size(), length); }};
   int moments = 0;
   for (const auto& write : writes) {
     for (const CuttingProxy::Way way : {CuttingProxy::Way::before, CuttingProxy::Way::after}) {
@@ -186,13 +182,13 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
 
 TEST_F(PostgresStore, ContinuesAfterItsConnectionIsEnded) {
   const auto store = open();
-  const JobId job = store->find_or_create("job", definition(), {}).id;
+  const JobId job = store->find_or_create("job", one_limit_job(), {}).id;
   for (std::uint64_t length = 0; length < 5; ++length) {
     sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
         "pg_backend_pid()");
     EXPECT_TRUE(store->append(job, length, bodies(length), {}));
   }
-  EXPECT_EQ(store->entries(job, 0, all).size(), 5U);
+  EXPECT_EQ(store->entries(job, 0, all_entries).size(), 5U);
 }
 
 TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
@@ -200,8 +196,8 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
   CuttingProxy proxy{folder.path() / ".s.PGSQL.5432", server_.folder() / ".s.PGSQL.5432"};
   const auto held = open_store(test::PostgresServer::address(database_, folder.path()), Access::create, clock_);
   const auto other = open();
-  const JobId job = other->find_or_create("job", definition(), {}).id;
-  const JobId another = other->find_or_create("another", definition(), {}).id;
+  const JobId job = other->find_or_create("job", one_limit_job(), {}).id;
+  const JobId another = other->find_or_create("another", one_limit_job(), {}).id;
   // All of an append except its COMMIT, by a client that then stops: the seventh request is the COMMIT.
   constexpr int messages_before_commit = 12;
   proxy.hold_at(messages_before_commit + 1);
@@ -212,9 +208,9 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
   other->beat(job, 0);
   other->sight(job, 0, "here", 1, {});
   other->keep_snapshot(job, {.key = "k", .sequence = 0, .state = "s"});
-  EXPECT_EQ(other->entries(job, 0, all).size(), 0U);
+  EXPECT_EQ(other->entries(job, 0, all_entries).size(), 0U);
   EXPECT_EQ(other->find("job")->length, 0U);
-  other->find_or_create("a third", definition(), {});
+  other->find_or_create("a third", one_limit_job(), {});
   EXPECT_TRUE(other->forget("another"));
   std::atomic<bool> appended = false;
   std::future<bool> next = std::async(std::launch::async, [&] {
@@ -234,7 +230,7 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
 
 TEST_F(PostgresStore, GivesUpAfterAMinuteOfItsClockAndGoesOnOnceTheServerIsBack) {
   const auto store = open();
-  const JobId job = store->find_or_create("job", definition(), {}).id;
+  const JobId job = store->find_or_create("job", one_limit_job(), {}).id;
   server_.kill();
   const Instant before = clock_.now();
   const Error away = failure_of([&] { store->append(job, 0, bodies(0), {}); });
@@ -246,7 +242,7 @@ TEST_F(PostgresStore, GivesUpAfterAMinuteOfItsClockAndGoesOnOnceTheServerIsBack)
   EXPECT_NEAR((clock_.now() - opening).value(), patience_when_opening.value(), 1.5);
   server_.start();
   EXPECT_TRUE(store->append(job, 0, bodies(0), {}));
-  EXPECT_EQ(open()->entries(job, 0, all).size(), 1U);
+  EXPECT_EQ(open()->entries(job, 0, all_entries).size(), 1U);
 }
 
 TEST_F(PostgresStore, KilledWhileManyWriteItLosesNothingInRealTime) {
@@ -254,7 +250,7 @@ TEST_F(PostgresStore, KilledWhileManyWriteItLosesNothingInRealTime) {
   constexpr int kills = 2;
   constexpr int between_kills = 20;
   SystemClock clock;
-  const JobId job = open()->find_or_create("job", definition(), {}).id;
+  const JobId job = open()->find_or_create("job", one_limit_job(), {}).id;
   std::atomic<bool> enough = false;
   std::atomic<int> appends = 0;
   std::vector<std::future<std::vector<std::uint64_t>>> acknowledged;
@@ -291,7 +287,7 @@ TEST_F(PostgresStore, KilledWhileManyWriteItLosesNothingInRealTime) {
   }
   std::vector<std::uint64_t> found;
   std::uint64_t sequence = 0;
-  for (const records::JobEntry& entry : open()->entries(job, 0, all)) {
+  for (const records::JobEntry& entry : open()->entries(job, 0, all_entries)) {
     EXPECT_EQ(entry.sequence, ++sequence);
     found.push_back(number_of(entry));
   }
@@ -340,7 +336,7 @@ TEST_F(PostgresStore, CreatesNothingIfItMayOnlyRead) {
   EXPECT_EQ(failure_of([&] { open(Access::read_only); }).kind(), ErrorKind::not_found);
   EXPECT_EQ(failure_of([&] { open(Access::existing); }).kind(), ErrorKind::not_found);
   EXPECT_EQ(sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
-  open()->find_or_create("job", definition(), {});
+  open()->find_or_create("job", one_limit_job(), {});
   const auto store = open(Access::read_only);
   EXPECT_EQ(store->names().size(), 1U);
   EXPECT_EQ(failure_of([&] { store->beat(1, 0); }).kind(), ErrorKind::permission_denied);
@@ -370,7 +366,8 @@ TEST_F(PostgresStore, SaysWhatIsWrong) {
               HasSubstr("has no free connection"));
   const JobId job = 1;
   const auto store = open_store(server_.address(server_.make_database()), Access::create, clock_);
-  EXPECT_EQ(failure_of([&] { store->find_or_create("\xff", definition(), {}); }).kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(failure_of([&] { store->find_or_create("\xff", one_limit_job(), {}); }).kind(),
+            ErrorKind::invalid_argument);
   EXPECT_EQ(failure_of([&] { store->append(job, 0, bodies(0), {}); }).kind(), ErrorKind::not_found);
 }
 
@@ -381,7 +378,7 @@ TEST_F(PostgresStore, RequiresThePasswordAndNeverShowsIt) {
   const auto open_as = [&](const std::string& who) {
     return open_store("postgresql://" + who + host, Access::create, clock_);
   };
-  open_as("ann:it%27s%20%2Fa%20%40%20secret%20%3D%20%22%25@")->find_or_create("job", definition(), {});
+  open_as("ann:it%27s%20%2Fa%20%40%20secret%20%3D%20%22%25@")->find_or_create("job", one_limit_job(), {});
   EXPECT_EQ(shown_location("postgresql://ann:it%27s@host:7/jobs?password=more"), "postgresql://ann@host:7/jobs");
 
   const Instant before = clock_.now();

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using Words = std::vector<std::string>;
+using Filled = std::vector<std::string>;
 
 PlaceValues numbered() {
   return {2, 150'500, 150, 210, 1410, 1};
@@ -51,18 +51,18 @@ commands = ["smi -pm {enabled}"]
   const Override* const limit = plan.find(Operation::set_power_limit);
   ASSERT_NE(limit, nullptr);
   ASSERT_EQ(limit->commands.size(), 2U);
-  EXPECT_EQ(limit->commands[0].fill(numbered()), (Words{"smi", "-i", "2", "-pl", "150"}));
-  EXPECT_EQ(limit->commands[1].fill(numbered()), (Words{"note", "GPU 2: 150500 mW", "x22y"}));
+  EXPECT_EQ(limit->commands[0].fill(numbered()), (Filled{"smi", "-i", "2", "-pl", "150"}));
+  EXPECT_EQ(limit->commands[1].fill(numbered()), (Filled{"note", "GPU 2: 150500 mW", "x22y"}));
   EXPECT_EQ(limit->patience, Seconds{5});
   EXPECT_EQ(limit->longest(), Seconds{12});
   EXPECT_TRUE(limit->error_pattern->is_in("sorry: Not Supported\n"));
   EXPECT_FALSE(limit->error_pattern->is_in("all is well\n"));
   const Override* const clocks = plan.find(Operation::set_gpu_locked_clocks);
   ASSERT_NE(clocks, nullptr);
-  EXPECT_EQ(clocks->commands[0].fill(numbered()), (Words{"smi", "-lgc", "210,1410"}));
+  EXPECT_EQ(clocks->commands[0].fill(numbered()), (Filled{"smi", "-lgc", "210,1410"}));
   EXPECT_EQ(clocks->patience, Seconds{60});
   EXPECT_FALSE(clocks->error_pattern.has_value());
-  EXPECT_EQ(plan.find(Operation::set_persistence_mode)->commands[0].fill(numbered()), (Words{"smi", "-pm", "1"}));
+  EXPECT_EQ(plan.find(Operation::set_persistence_mode)->commands[0].fill(numbered()), (Filled{"smi", "-pm", "1"}));
   EXPECT_EQ(plan.find(Operation::reset_locked_clocks), nullptr);
 }
 
@@ -74,7 +74,7 @@ TEST(OverridePlan, EachOperationHasATableOfItsOwn) {
   const OverridePlan plan = overrides_from_toml(text, "o.toml");
   for (std::size_t i = 0; i < operation_count; ++i) {
     const auto operation = static_cast<Operation>(i);
-    EXPECT_EQ(plan.find(operation)->commands[0].fill(numbered()), (Words{std::string{to_string(operation)}, "2"}));
+    EXPECT_EQ(plan.find(operation)->commands[0].fill(numbered()), (Filled{std::string{to_string(operation)}, "2"}));
   }
 }
 
@@ -128,7 +128,7 @@ TEST(OverridePlan, BracesAreForPlacesOfTheOperation) {
 TEST(OverridePlan, APlaceMayBeInAnyWordAlsoTheFirst) {
   const OverridePlan plan =
       overrides_from_toml("[reset_locked_clocks]\ncommands = ['/opt/card{gpu_id}/reset']\n", "o.toml");
-  EXPECT_EQ(plan.find(Operation::reset_locked_clocks)->commands[0].fill(numbered()), Words{"/opt/card2/reset"});
+  EXPECT_EQ(plan.find(Operation::reset_locked_clocks)->commands[0].fill(numbered()), Filled{"/opt/card2/reset"});
 }
 
 class OverrideFileOf : public testing::Test {

@@ -101,7 +101,7 @@ class Scanner {
 };
 
 // The ID of the zone above: "intel-rapl:0" for "intel-rapl:0:1".
-std::string_view parent_of(std::string_view id) {
+std::string_view parent_zone(std::string_view id) {
   return id.substr(0, id.rfind(':'));
 }
 
@@ -172,7 +172,7 @@ ZoneScan scan_zones(const FileTree& tree) {
       }
     }
     for (const FoundZone& zone : zones) {
-      const auto parent = scanner.zones().find(std::string{parent_of(zone.id)});
+      const auto parent = scanner.zones().find(std::string{parent_zone(zone.id)});
       if (zone.name == "dram" && parent != scanner.zones().end() && packages.contains(parent->second.name)) {
         keep_better(packages[parent->second.name].dram, zone);
       }

@@ -4,6 +4,8 @@
 
 #include "optimize/batch_size/epoch_belief.hpp"
 
+#include "tests/support/normal_density.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +18,10 @@
 namespace zeus::optimize {
 namespace {
 
+using test::normal_density;
+
 double normal_cdf(double z) {
   return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
-double normal_density(double z) {
-  return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
 }
 
 // The runs of an arm: logarithms of the epochs of those that reached the target, and of the bounds at which others were
@@ -58,14 +58,15 @@ EpochBelief fitted(const std::vector<double>& octaves, const EpochPrior& prior, 
   return belief;
 }
 
-struct Moments {
+struct EpochMoments {
   std::vector<double> mean;
   std::vector<double> variance;
   std::vector<double> noise;
 };
 
 // The moments of one or two arms.
-Moments by_integration(const std::vector<double>& octaves, const EpochPrior& prior, const std::vector<Runs>& runs) {
+EpochMoments epochs_by_integration(const std::vector<double>& octaves, const EpochPrior& prior,
+                                   const std::vector<Runs>& runs) {
   constexpr double low = -6.0;
   constexpr double step = 0.1;
   constexpr std::size_t points = 290;
@@ -166,7 +167,7 @@ Moments by_integration(const std::vector<double>& octaves, const EpochPrior& pri
       }
     }
   }
-  Moments moments;
+  EpochMoments moments;
   for (std::size_t arm = 0; arm < arms; ++arm) {
     const double mean = first[arm] / total;
     moments.mean.push_back(mean);
@@ -179,7 +180,7 @@ Moments by_integration(const std::vector<double>& octaves, const EpochPrior& pri
 void expect_integrated(const std::vector<double>& octaves, const EpochPrior& prior, const std::vector<Runs>& runs,
                        double tolerance) {
   const EpochBelief belief = fitted(octaves, prior, runs);
-  const Moments expected = by_integration(octaves, prior, runs);
+  const EpochMoments expected = epochs_by_integration(octaves, prior, runs);
   for (std::size_t arm = 0; arm < octaves.size(); ++arm) {
     EXPECT_NEAR(belief.mean(arm), expected.mean[arm], tolerance * std::sqrt(expected.variance[arm])) << "arm " << arm;
     EXPECT_NEAR(belief.variance(arm) / expected.variance[arm], 1.0, tolerance) << "arm " << arm;

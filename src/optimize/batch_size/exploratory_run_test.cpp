@@ -2,20 +2,19 @@
 
 #include "optimize/batch_size/exploratory_run.hpp"
 
+#include "tests/support/normal_density.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 namespace zeus::optimize {
 namespace {
 
-double normal_density(double z) {
-  return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
-}
+using test::normal_density;
 
 // E[f(z)] for a standard normal z.
 template <typename Function>

@@ -2,6 +2,7 @@
 
 #include "base/portable_math.hpp"
 #include "optimize/batch_size/exploratory_run.hpp"
+#include "records/energy.hpp"
 
 #include <zeus/error.hpp>
 
@@ -12,7 +13,6 @@ namespace zeus::optimize {
 
 namespace {
 // Half of a 95 % interval, in standard deviations.
-constexpr double interval_deviations = 1.959963984540054;
 // The standard deviation of rounding to whole epochs, in epochs.
 constexpr double rounding_deviation = 0.28867513459481287;
 
@@ -334,7 +334,7 @@ std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBoo
     const EpochCost& cost = (*costs)[arm];
     const double spread = belief_.variance(arm) + cost.deviation * cost.deviation;
     const double centre = cost.log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
-    const double reach = interval_deviations * std::sqrt(spread);
+    const double reach = records::normal_95 * std::sqrt(spread);
     all[arm] =
         CostBelief{.expected = start_of(profiles) + Joules{portable::exp(centre + 0.5 * spread)},
                    .low = start_of(profiles) + Joules{portable::exp(centre - reach)},

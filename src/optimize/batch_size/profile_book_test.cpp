@@ -14,9 +14,9 @@ namespace {
 using records::LimitProfile;
 
 // With eta 1, an epoch costs 1800, 1560 and 2000 J.
-const LimitProfile low{100_W, 20_s, 90_W};
-const LimitProfile middle{150_W, 12_s, 130_W};
-const LimitProfile high{200_W, 10_s, 200_W};
+const LimitProfile low_limit{100_W, 20_s, 90_W};
+const LimitProfile middle_limit{150_W, 12_s, 130_W};
+const LimitProfile high_limit{200_W, 10_s, 200_W};
 
 JobSpec two_sizes() {
   return test::energy_job({8, 16}, 16);
@@ -39,8 +39,8 @@ TEST(ProfileBook, IsEmptyBeforeTheFirstMeasurement) {
 
 TEST(ProfileBook, KeepsEachArmsLimitsInAscendingOrder) {
   ProfileBook book{two_sizes()};
-  book.add(1, std::array{high, low});
-  book.add(1, std::array{middle});
+  book.add(1, std::array{high_limit, low_limit});
+  book.add(1, std::array{middle_limit});
   EXPECT_EQ(limits_of(book, 1), (std::vector{100_W, 150_W, 200_W}));
   EXPECT_TRUE(book.profiled(1));
   EXPECT_FALSE(book.profiled(0));
@@ -48,7 +48,7 @@ TEST(ProfileBook, KeepsEachArmsLimitsInAscendingOrder) {
 
 TEST(ProfileBook, ANewMeasurementReplacesTheOldOneOfTheSameLimit) {
   ProfileBook book{two_sizes()};
-  book.add(0, std::array{low, middle, high});
+  book.add(0, std::array{low_limit, middle_limit, high_limit});
   book.add(0, std::array{LimitProfile{200_W, 10_s, 100_W}});
   EXPECT_EQ(limits_of(book, 0).size(), 3U);
   EXPECT_EQ(book.best(0).limit, 200_W);
@@ -58,12 +58,12 @@ TEST(ProfileBook, ANewMeasurementReplacesTheOldOneOfTheSameLimit) {
 TEST(ProfileBook, TheBestLimitIsTheCheapestForEta) {
   JobSpec spec = two_sizes();
   ProfileBook energy{spec};
-  energy.add(0, std::array{low, middle, high});
+  energy.add(0, std::array{low_limit, middle_limit, high_limit});
   EXPECT_EQ(energy.best(0).limit, 150_W);
   EXPECT_EQ(energy.epoch_cost(0), 1560_J);
   spec.eta = 0.0;
   ProfileBook time{spec};
-  time.add(0, std::array{low, middle, high});
+  time.add(0, std::array{low_limit, middle_limit, high_limit});
   EXPECT_EQ(time.best(0).limit, 200_W);
   EXPECT_EQ(time.epoch_cost(0), 2000_J) << "10 s of 200 W at most";
 }
@@ -78,13 +78,13 @@ TEST(ProfileBook, LimitsThatSlowAnEpochTooMuchAreNotTheBest) {
     EXPECT_EQ(book.epoch_cost(0), book.cost().of_epoch(book.best(0)));
     return book.best(0).limit;
   };
-  EXPECT_EQ(best(1.2, {low, middle, high}), 150_W);
-  EXPECT_EQ(best(1.19, {low, middle, high}), 200_W);
-  EXPECT_EQ(best(3.0, {low, middle, high}), 150_W);
+  EXPECT_EQ(best(1.2, {low_limit, middle_limit, high_limit}), 150_W);
+  EXPECT_EQ(best(1.19, {low_limit, middle_limit, high_limit}), 200_W);
+  EXPECT_EQ(best(3.0, {low_limit, middle_limit, high_limit}), 150_W);
   const LimitProfile frugal{100_W, 11_s, 80_W};  // 880 J
-  EXPECT_EQ(best(1.5, {frugal, middle, high}), 100_W);
+  EXPECT_EQ(best(1.5, {frugal, middle_limit, high_limit}), 100_W);
   const LimitProfile alike{200_W, 12_s, 130_W};
-  EXPECT_EQ(best(1.5, {middle, alike}), 200_W) << "of equal limits the highest";
+  EXPECT_EQ(best(1.5, {middle_limit, alike}), 200_W) << "of equal limits the highest";
 }
 
 // Slices showed 20 s and 10 s, and whole epochs of the second 5 s, so the first takes 10 s. A slice that happened to be
@@ -144,7 +144,7 @@ TEST(ProfileBook, ForgetsAnArmWhoseLowerLimitSeemsFaster) {
 
 TEST(ProfileBook, FindsTheMeasurementOfALimit) {
   ProfileBook book{two_sizes()};
-  book.add(0, std::array{low, high});
+  book.add(0, std::array{low_limit, high_limit});
   ASSERT_NE(book.find(0, 100_W), nullptr);
   EXPECT_EQ(book.find(0, 100_W)->epoch_time, 20_s);
   EXPECT_EQ(book.find(0, 200_W)->epoch_time, 10_s);
@@ -162,14 +162,14 @@ TEST(ProfileBook, ANewDeviceEmptiesTheBookAndSetsItsMaximumPower) {
   JobSpec spec = two_sizes();
   spec.eta = 0.0;
   ProfileBook book{spec};
-  book.add(0, std::array{high});
+  book.add(0, std::array{high_limit});
   book.begin_with(500_J);
   book.restart(400_W);
   EXPECT_FALSE(book.start_cost());
   EXPECT_FALSE(book.profiled(0));
   EXPECT_EQ(book.cost().max_power(), 400_W);
   EXPECT_EQ(book.cost().eta(), 0.0);
-  book.add(0, std::array{high});
+  book.add(0, std::array{high_limit});
   EXPECT_EQ(book.epoch_cost(0), 4000_J);
 }
 
@@ -177,8 +177,8 @@ TEST(ProfileBook, IsUnchangedByASaveAndRestore) {
   JobSpec spec = two_sizes();
   ProfileBook kept{spec};
   kept.restart(400_W);
-  kept.add(0, std::array{low, middle, high});
-  kept.add(1, std::array{high});
+  kept.add(0, std::array{low_limit, middle_limit, high_limit});
+  kept.add(1, std::array{high_limit});
   kept.begin_with(500_J);
   StateWriter writer;
   kept.save(writer);

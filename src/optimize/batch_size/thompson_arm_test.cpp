@@ -24,14 +24,14 @@ ThompsonArm seen(std::size_t window, std::initializer_list<double> costs, std::o
   return arm;
 }
 
-struct Moments {
+struct CostMoments {
   double mean = 0.0;
   double deviation = 0.0;
 };
 
 // The posterior of a mean cost by Bayes' rule: the prior times the likelihood of every cost, summed over a fine grid.
 // The variance of a cost is the one that line 2 of algorithm 2 computes from the costs.
-Moments by_integration(std::span<const double> costs, std::optional<PriorBelief> prior) {
+CostMoments cost_by_integration(std::span<const double> costs, std::optional<PriorBelief> prior) {
   double average = 0.0;
   for (const double cost : costs) {
     average += cost / static_cast<double>(costs.size());
@@ -99,7 +99,7 @@ TEST(ThompsonArm, EqualsThePosteriorFoundByIntegration) {
   const std::vector<double> costs = {140.0, 95.0, 120.0, 133.0, 101.0};
   const PriorBelief prior{.batch_size = 8, .mean = 160_J, .deviation = 12_J};
   for (const std::optional<PriorBelief>& before : {std::optional<PriorBelief>{}, std::optional{prior}}) {
-    const Moments expected = by_integration(costs, before);
+    const CostMoments expected = cost_by_integration(costs, before);
     const ThompsonArm all = seen(0, {140.0, 95.0, 120.0, 133.0, 101.0}, before);
     EXPECT_NEAR(all.mean().value(), expected.mean, 1e-6);
     EXPECT_NEAR(all.deviation().value(), expected.deviation, 1e-6);

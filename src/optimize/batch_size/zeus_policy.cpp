@@ -1,6 +1,7 @@
 #include "optimize/batch_size/zeus_policy.hpp"
 
 #include "base/random.hpp"
+#include "records/energy.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,6 @@ namespace {
 // times the least cost so far.
 constexpr double forbidden_cost = 100.0;
 // Half of a 95 % interval, in standard deviations.
-constexpr double interval_deviations = 1.959963984540054;
 
 }  // namespace
 
@@ -196,7 +196,7 @@ std::vector<std::optional<CostBelief>> ZeusPolicy::beliefs(const ProfileBook&) c
       all.emplace_back();
       continue;
     }
-    const Joules reach = interval_deviations * arm.belief.deviation();
+    const Joules reach = records::normal_95 * arm.belief.deviation();
     all.emplace_back(
         CostBelief{.expected = arm.belief.mean(), .low = arm.belief.mean() - reach, .high = arm.belief.mean() + reach});
   }

@@ -1,10 +1,11 @@
 #include "optimize/cost/energy_time_cost.hpp"
 
+#include "tests/support/three_limits.hpp"
+
 #include <zeus/error.hpp>
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -13,9 +14,7 @@ namespace zeus::optimize {
 namespace {
 
 using records::LimitProfile;
-
-const std::array<LimitProfile, 3> profiles = {LimitProfile{100_W, 20_s, 90_W}, LimitProfile{150_W, 12_s, 130_W},
-                                              LimitProfile{250_W, 10_s, 200_W}};
+using test::three_limits;
 
 TEST(EnergyTimeCost, IsTimeAtFullPowerForEtaZeroAndEnergyForEtaOne) {
   EXPECT_EQ(EnergyTimeCost(0, 250_W).of(7000_J, 10_s), 2500_J);
@@ -24,13 +23,13 @@ TEST(EnergyTimeCost, IsTimeAtFullPowerForEtaZeroAndEnergyForEtaOne) {
 }
 
 TEST(EnergyTimeCost, AnEpochCostsItsPowerAndTime) {
-  EXPECT_EQ(EnergyTimeCost(0.5, 250_W).of_epoch(profiles[1]), 0.5 * 1560_J + 0.5 * 3000_J);
+  EXPECT_EQ(EnergyTimeCost(0.5, 250_W).of_epoch(three_limits[1]), 0.5 * 1560_J + 0.5 * 3000_J);
 }
 
 TEST(EnergyTimeCost, TheCheapestLimitDependsOnEta) {
-  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0, 250_W), profiles), 2U);
-  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), profiles), 2U);
-  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), profiles), 1U);
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0, 250_W), three_limits), 2U);
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), three_limits), 2U);
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), three_limits), 1U);
 }
 
 TEST(EnergyTimeCost, ChoosesTheHighestOfLimitsThatCostTheSame) {
@@ -71,7 +70,7 @@ TEST(EnergyTimeCost, TheUncertaintyOfAnEpochCombinesEnergyAndTime) {
 }
 
 TEST(EnergyTimeCost, AMeanEpochGivesEachLimitAnEqualShare) {
-  const LimitProfile mean = mean_epoch(profiles);
+  const LimitProfile mean = mean_epoch(three_limits);
   EXPECT_EQ(mean.epoch_time, 14_s);
   EXPECT_DOUBLE_EQ((mean.average_power * mean.epoch_time).value(), (1800.0 + 1560.0 + 2000.0) / 3.0);
   EXPECT_EQ(mean.limit, 250_W);

@@ -1,5 +1,7 @@
 #include "optimize/cost/selector.hpp"
 
+#include "tests/support/three_limits.hpp"
+
 #include <zeus/error.hpp>
 
 #include <gtest/gtest.h>
@@ -11,23 +13,20 @@ namespace zeus::optimize {
 namespace {
 
 using records::LimitProfile;
-
-// Energies of an epoch: 1800, 1560 and 2000 J.
-const std::array<LimitProfile, 3> profiles = {LimitProfile{100_W, 20_s, 90_W}, LimitProfile{150_W, 12_s, 130_W},
-                                              LimitProfile{250_W, 10_s, 200_W}};
+using test::three_limits;
 
 TEST(Selector, EachPicksWhatItsNamePromises) {
-  EXPECT_EQ(select(select_time(), profiles), 2U);
-  EXPECT_EQ(select(select_energy(), profiles), 1U);
-  EXPECT_EQ(select(select_zeus_cost(0), profiles), 2U);
-  EXPECT_EQ(select(select_zeus_cost(1), profiles), 1U);
+  EXPECT_EQ(select(select_time(), three_limits), 2U);
+  EXPECT_EQ(select(select_energy(), three_limits), 1U);
+  EXPECT_EQ(select(select_zeus_cost(0), three_limits), 2U);
+  EXPECT_EQ(select(select_zeus_cost(1), three_limits), 1U);
 }
 
 TEST(Selector, MaxSlowdownSavesEnergyWithinItsBound) {
-  EXPECT_EQ(select(select_max_slowdown(1.0), profiles), 2U);
-  EXPECT_EQ(select(select_max_slowdown(1.19), profiles), 2U);
-  EXPECT_EQ(select(select_max_slowdown(1.2), profiles), 1U);
-  EXPECT_EQ(select(select_max_slowdown(9), profiles), 1U);
+  EXPECT_EQ(select(select_max_slowdown(1.0), three_limits), 2U);
+  EXPECT_EQ(select(select_max_slowdown(1.19), three_limits), 2U);
+  EXPECT_EQ(select(select_max_slowdown(1.2), three_limits), 1U);
+  EXPECT_EQ(select(select_max_slowdown(9), three_limits), 1U);
 }
 
 TEST(Selector, EnergyDecidesBetweenEqualTimes) {
@@ -37,7 +36,7 @@ TEST(Selector, EnergyDecidesBetweenEqualTimes) {
 
 TEST(Selector, UsersMaySupplyTheirOwn) {
   const Selector lowest = [](std::span<const LimitProfile>) { return std::size_t{0}; };
-  EXPECT_EQ(select(lowest, profiles), 0U);
+  EXPECT_EQ(select(lowest, three_limits), 0U);
 }
 
 TEST(Selector, RefusesInvalidFactorsAndAnswers) {
@@ -45,7 +44,7 @@ TEST(Selector, RefusesInvalidFactorsAndAnswers) {
   EXPECT_THROW(select_max_slowdown(std::numeric_limits<double>::quiet_NaN()), Error);
   EXPECT_THROW(select_zeus_cost(2), Error);
   EXPECT_THROW(select(select_time(), {}), Error);
-  EXPECT_THROW(select([](std::span<const LimitProfile>) { return std::size_t{3}; }, profiles), Error);
+  EXPECT_THROW(select([](std::span<const LimitProfile>) { return std::size_t{3}; }, three_limits), Error);
 }
 
 }  // namespace

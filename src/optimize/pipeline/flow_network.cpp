@@ -12,11 +12,11 @@ namespace {
 constexpr double most_ticks = 1125899906842624.0;     // 2^50: sums along a path stay exact in doubles too
 constexpr double most_price = 1152921504606846976.0;  // 2^60: the total flow stays below `unbounded`
 constexpr double finest = 1152921504606846976.0;      // ticks per second, 2^60: nothing takes less than 1e-18 s
-constexpr double equal_within = 1e-12;                // relative: the error of a decimal number as a double
+constexpr double decimal_rounding = 1e-12;            // relative: the error of a decimal number as a double
 
 bool is_multiple(Seconds time, double fractions) {
   const double ticks = time.value() * fractions;
-  return std::abs(ticks - std::round(ticks)) <= equal_within * ticks;
+  return std::abs(ticks - std::round(ticks)) <= decimal_rounding * ticks;
 }
 
 template <typename Visit>

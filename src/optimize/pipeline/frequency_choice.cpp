@@ -15,7 +15,7 @@ namespace zeus::optimize::pipeline {
 
 namespace {
 
-constexpr double equal_within = 1e-10;         // relative: what rounding to whole ticks may have lost along a path
+constexpr double tick_rounding = 1e-10;        // relative: what rounding to whole ticks may have lost along a path
 constexpr double most_combinations = 200'000;  // up to this many, enumeration finds the exact optimum
 constexpr std::array all_latenesses{0.5, 0.0, 0.25, 0.75, 1.0};
 constexpr int most_excess_steps = 20;  // bounds how much slower a continuous plan may be to be rounded too
@@ -118,7 +118,7 @@ class FrequencyChooser::Tightener {
   bool slow_down(std::size_t i, Positions& positions, Watts least) {
     const auto options = chooser_.options_of(i);
     const Option now = options[positions[i]];
-    const Seconds room = (latest_[i] - starts_[i]) + time_ * equal_within;
+    const Seconds room = (latest_[i] - starts_[i]) + time_ * tick_rounding;
     for (std::size_t k = options.size() - 1; k > positions[i]; --k) {
       if (options[k].time <= room && (now.cost - options[k].cost) >= least * (options[k].time - now.time)) {
         positions[i] = static_cast<std::uint32_t>(k);
@@ -140,7 +140,7 @@ class FrequencyChooser::Enumeration {
  public:
   Enumeration(const FrequencyChooser& chooser, Seconds time, Positions first)
       : chooser_{chooser},
-        time_{time * (1.0 + equal_within)},
+        time_{time * (1.0 + tick_rounding)},
         best_{std::move(first)},
         best_cost_{chooser.cost_of(best_)},
         trial_(best_.size(), 0),
@@ -295,7 +295,7 @@ void FrequencyChooser::round(std::span<const Seconds> durations, Seconds time, d
     const auto above = std::ranges::upper_bound(knots, durations[i] * (1.0 + 1e-9), {},
                                                 [&](std::uint32_t position) { return options[position].time; });
     std::uint32_t position = above == knots.begin() ? 0 : *std::prev(above);
-    if (above != knots.end() && start + options[*above].time <= deadline + time * equal_within) {
+    if (above != knots.end() && start + options[*above].time <= deadline + time * tick_rounding) {
       position = *above;
     }
     work.positions[i] = position;
@@ -307,7 +307,7 @@ void FrequencyChooser::round(std::span<const Seconds> durations, Seconds time, d
 // rounding leaves over. Each result is filled up, and the cheapest one that ends in time is kept.
 FrequencyChooser::Positions FrequencyChooser::best_start(const Frontier& frontier, Seconds time, Effort effort) const {
   const std::size_t count = profile_.size();
-  const Seconds in_time = time * (1.0 + equal_within);
+  const Seconds in_time = time * (1.0 + tick_rounding);
   std::vector<Seconds> durations(count);
   Rounding work{.positions = Positions(count), .earliest = {}, .latest = {}, .ends = {}};
   work.earliest.resize(count);

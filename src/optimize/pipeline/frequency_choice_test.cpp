@@ -27,7 +27,7 @@ std::vector<Seconds> durations_of(const FrequencyChoice& choice) {
   return durations;
 }
 
-Joules energy_of(const ComputationGraph& graph, Watts blocking, Seconds time, const FrequencyChoice& choice) {
+Joules energy_of_choice(const ComputationGraph& graph, Watts blocking, Seconds time, const FrequencyChoice& choice) {
   Joules energy = blocking * static_cast<double>(graph.devices) * time;
   for (const records::FrequencyOption& option : choice.options) {
     energy += option.energy - blocking * option.time;
@@ -46,7 +46,7 @@ Joules exact_optimum(const ComputationGraph& graph, Watts blocking, Seconds time
       trial.options[i] = graph.profiles[graph.computations[i].profile].options[digits[i]];
     }
     if (iteration_time(graph, durations_of(trial)) <= time * (1 + 1e-12)) {
-      best = std::min(best, energy_of(graph, blocking, time, trial));
+      best = std::min(best, energy_of_choice(graph, blocking, time, trial));
     }
     std::size_t at = 0;
     while (at < digits.size() && ++digits[at] == graph.profiles[graph.computations[at].profile].options.size()) {
@@ -87,7 +87,7 @@ TEST(FrequencyChoice, EndsInTimeAndReportsTheEnergyOfItsOptions) {
     const FrequencyChoice choice = chooser.choose(frontier, time);
     EXPECT_LE(choice.iteration_time.value(), time.value() * (1 + 1e-9));
     EXPECT_DOUBLE_EQ(choice.iteration_time.value(), iteration_time(graph, durations_of(choice)).value());
-    EXPECT_NEAR(choice.energy / energy_of(graph, blocking, time, choice), 1.0, 1e-9);
+    EXPECT_NEAR(choice.energy / energy_of_choice(graph, blocking, time, choice), 1.0, 1e-9);
     EXPECT_GE(choice.energy.value(), choice.bound.value() * (1 - 1e-7));
     for (std::size_t i = 0; i < choice.options.size(); ++i) {
       const auto& options = graph.profiles[graph.computations[i].profile].options;

@@ -14,7 +14,7 @@ namespace zeus::optimize::pipeline {
 namespace {
 
 constexpr std::size_t fewest_changes_per_checkpoint = 256;
-constexpr double equal_within = 1e-9;  // relative: for an iteration time that was printed and read again
+constexpr double printed_rounding = 1e-9;  // relative: for an iteration time that was printed and read again
 
 // By profile. Unused profiles get an empty one, so that their times do not make the ticks coarser.
 std::vector<TradeOff> trade_offs_of(const records::ComputationGraph& graph, Watts blocking_power) {
@@ -93,7 +93,7 @@ void Frontier::make_checkpoints() {
 }
 
 void Frontier::check_reachable(Seconds time) const {
-  if (!(time >= fastest() * (1 - equal_within))) {
+  if (!(time >= fastest() * (1 - printed_rounding))) {
     throw Error{ErrorKind::invalid_argument, fmt::format("no plan takes only {} s", time.value()),
                 fmt::format("ask for {} s or more", fastest().value())};
   }

@@ -105,8 +105,8 @@ class LinearProgram {
 };
 
 // The energy of the durations by the definition. Also checks that mixtures of options can have these durations.
-Joules energy_of(const records::ComputationGraph& graph, Watts blocking_power, Seconds time,
-                 const std::vector<Seconds>& durations) {
+Joules energy_of_durations(const records::ComputationGraph& graph, Watts blocking_power, Seconds time,
+                           const std::vector<Seconds>& durations) {
   Joules energy = blocking_power * static_cast<double>(graph.devices) * time;
   for (std::size_t i = 0; i < durations.size(); ++i) {
     const auto efficient = efficient_options(graph.profiles[graph.computations[i].profile], blocking_power);
@@ -117,12 +117,12 @@ Joules energy_of(const records::ComputationGraph& graph, Watts blocking_power, S
   return energy * static_cast<double>(graph.copies);
 }
 
-constexpr int graphs = 200;
+constexpr int random_graphs = 200;
 constexpr int times_per_graph = 20;
 
 TEST(FrontierExactness, EqualsTheLinearProgramOnRandomGraphs) {
   double worst = 0.0;
-  for (int number = 0; number < graphs; ++number) {
+  for (int number = 0; number < random_graphs; ++number) {
     SCOPED_TRACE(number);
     Random random{71, static_cast<std::uint64_t>(number)};
     const records::ComputationGraph graph = test::random_graph(random, {});
@@ -140,11 +140,11 @@ TEST(FrontierExactness, EqualsTheLinearProgramOnRandomGraphs) {
     }
   }
   std::cout << fmt::format("worst relative difference from the linear program: {:.2e} over {} graphs, {} times each\n",
-                           worst, graphs, times_per_graph);
+                           worst, random_graphs, times_per_graph);
 }
 
 TEST(FrontierExactness, PlansAreFeasibleAndHaveTheFrontiersEnergy) {
-  for (int number = 0; number < graphs; ++number) {
+  for (int number = 0; number < random_graphs; ++number) {
     SCOPED_TRACE(number);
     Random random{72, static_cast<std::uint64_t>(number)};
     const records::ComputationGraph graph = test::random_graph(random, {});
@@ -155,7 +155,7 @@ TEST(FrontierExactness, PlansAreFeasibleAndHaveTheFrontiersEnergy) {
       const Seconds time = frontier.fastest() + range * random.uniform();
       const std::vector<Seconds> durations = frontier.durations_at(time);
       EXPECT_LE(iteration_time(graph, durations).value(), time.value() * (1 + 1e-9));
-      EXPECT_NEAR(energy_of(graph, blocking, time, durations) / frontier.energy_at(time), 1.0, 1e-7);
+      EXPECT_NEAR(energy_of_durations(graph, blocking, time, durations) / frontier.energy_at(time), 1.0, 1e-7);
     }
   }
 }

@@ -18,7 +18,7 @@ using records::ComputationProfile;
 
 const ComputationProfile two_speeds{"two speeds", {{Megahertz{1400}, 1_s, 10_J}, {Megahertz{700}, 3_s, 4_J}}};
 
-ComputationGraph chain(const std::vector<ComputationProfile>& profiles) {
+ComputationGraph chain_of(const std::vector<ComputationProfile>& profiles) {
   ComputationGraph graph;
   graph.profiles = profiles;
   for (std::size_t i = 0; i < profiles.size(); ++i) {
@@ -31,7 +31,7 @@ ComputationGraph chain(const std::vector<ComputationProfile>& profiles) {
 }
 
 TEST(Frontier, IsTheHullOfASingleComputation) {
-  const Frontier frontier{chain({two_speeds}), 0_W};
+  const Frontier frontier{chain_of({two_speeds}), 0_W};
   EXPECT_EQ(frontier.points().size(), 2u);
   EXPECT_EQ(frontier.points().front(), (FrontierPoint{1_s, 10_J}));
   EXPECT_EQ(frontier.points().back(), (FrontierPoint{3_s, 4_J}));
@@ -42,7 +42,7 @@ TEST(Frontier, IsTheHullOfASingleComputation) {
 TEST(Frontier, SavesTheCheapestSecondFirst) {
   // A second costs 1 J to save in the second computation, and 3 J in the first.
   const ComputationProfile cheap{"cheap", {{Megahertz{1400}, 1_s, 6_J}, {Megahertz{700}, 3_s, 4_J}}};
-  const Frontier frontier{chain({two_speeds, cheap}), 0_W};
+  const Frontier frontier{chain_of({two_speeds, cheap}), 0_W};
   ASSERT_EQ(frontier.points().size(), 3u);
   EXPECT_EQ(frontier.points()[1], (FrontierPoint{4_s, 10_J}));
   EXPECT_EQ(frontier.durations_at(5_s), (std::vector{3_s, 2_s}));
@@ -50,13 +50,13 @@ TEST(Frontier, SavesTheCheapestSecondFirst) {
 }
 
 TEST(Frontier, AnIterationBeyondTheCheapestOnlyBlocksLonger) {
-  const Frontier frontier{chain({two_speeds}), 1_W};
+  const Frontier frontier{chain_of({two_speeds}), 1_W};
   EXPECT_EQ(frontier.energy_at(13_s), frontier.energy_at(3_s) + 10_J);
   EXPECT_EQ(frontier.durations_at(13_s), frontier.durations_at(3_s));
 }
 
 TEST(Frontier, AnIterationFasterThanTheFastestIsRefused) {
-  const Frontier frontier{chain({two_speeds}), 0_W};
+  const Frontier frontier{chain_of({two_speeds}), 0_W};
   EXPECT_THROW(static_cast<void>(frontier.energy_at(0.99_s)), Error);
   EXPECT_THROW(static_cast<void>(frontier.durations_at(0.99_s)), Error);
   EXPECT_THROW(static_cast<void>(frontier.energy_at(Seconds{std::numeric_limits<double>::quiet_NaN()})), Error);
@@ -64,7 +64,7 @@ TEST(Frontier, AnIterationFasterThanTheFastestIsRefused) {
 
 TEST(Frontier, LeastEnergyIncludesBlocking) {
   // Two devices, of which one only waits: each further second saves 3 J of computing and 1 W, and costs 2 W of waiting.
-  ComputationGraph graph = chain({two_speeds});
+  ComputationGraph graph = chain_of({two_speeds});
   graph.devices = 2;
   EXPECT_EQ(Frontier(graph, 1_W).least_energy(), 3_s);
   graph.devices = 6;
@@ -72,7 +72,7 @@ TEST(Frontier, LeastEnergyIncludesBlocking) {
 }
 
 TEST(Frontier, CopiesMultiplyTheEnergyAndNothingElse) {
-  ComputationGraph graph = chain({two_speeds, two_speeds});
+  ComputationGraph graph = chain_of({two_speeds, two_speeds});
   const Frontier one{graph, 2_W};
   graph.copies = 8;
   const Frontier eight{graph, 2_W};
@@ -85,14 +85,14 @@ TEST(Frontier, CopiesMultiplyTheEnergyAndNothingElse) {
 
 TEST(Frontier, AnIterationWithoutDurationIsAPoint) {
   const ComputationProfile nothing{"nothing", {{Megahertz{0}, 0_s, 5_J}}};
-  const Frontier frontier{chain({nothing, nothing}), 70_W};
+  const Frontier frontier{chain_of({nothing, nothing}), 70_W};
   EXPECT_EQ(frontier.fastest(), 0_s);
   EXPECT_EQ(frontier.energy_at(0_s), 10_J);
 }
 
 TEST(Frontier, UnusedProfilesDoNotReducePrecision) {
   const ComputationProfile brief{"brief", {{Megahertz{1400}, Seconds{1e-10}, 10_J}}};
-  ComputationGraph graph = chain({brief, brief});
+  ComputationGraph graph = chain_of({brief, brief});
   graph.profiles.push_back({"long", {{Megahertz{1400}, Seconds{1e6}, 10_J}}});
   EXPECT_DOUBLE_EQ((Frontier{graph, 70_W}.fastest().value()), 2e-10);
 }

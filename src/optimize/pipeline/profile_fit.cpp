@@ -311,7 +311,7 @@ std::string_view to_string(ProfileFit fit) {
 }
 
 std::optional<ProfileFit> profile_fit_from(std::string_view name) {
-  const auto* const found = std::ranges::find(fits, name, to_string);
+  const auto* const found = std::ranges::find(fits, name, [](ProfileFit fit) { return to_string(fit); });
   return found == fits.end() ? std::nullopt : std::optional{*found};
 }
 

@@ -21,7 +21,7 @@ constexpr std::string_view forward_backward = "forward_backward";
 constexpr std::string_view backward_input = "backward_input";
 constexpr std::string_view backward_weight = "backward_weight";
 
-constexpr std::size_t most_computations = 20'000'000;
+constexpr std::size_t most_in_a_schedule = 20'000'000;
 
 constexpr std::array schedules{
     Schedule::gpipe,       Schedule::one_forward_one_backward, Schedule::interleaved, Schedule::early_recomputation,
@@ -129,10 +129,10 @@ void check_shape(const PipelineShape& shape) {
                 fmt::format("{} micro-batches cannot be interleaved on {} devices", shape.microbatches, shape.devices),
                 "use a multiple of the number of devices"};
   }
-  const std::size_t room = most_computations / shape.devices / 3;
+  const std::size_t room = most_in_a_schedule / shape.devices / 3;
   if (shape.microbatches > room || shape.chunks > room / std::max<std::size_t>(shape.microbatches, 1)) {
     throw Error{ErrorKind::invalid_argument, "the pipeline has too many computations",
-                fmt::format("keep stages times micro-batches below {}", most_computations / 3)};
+                fmt::format("keep stages times micro-batches below {}", most_in_a_schedule / 3)};
   }
 }
 
@@ -226,7 +226,7 @@ std::string_view to_string(Schedule schedule) {
 }
 
 std::optional<Schedule> schedule_from(std::string_view text) {
-  const auto found = std::ranges::find(schedules, text, &to_string);
+  const auto found = std::ranges::find(schedules, text, [](Schedule schedule) { return to_string(schedule); });
   return found == schedules.end() ? std::nullopt : std::optional{*found};
 }
 

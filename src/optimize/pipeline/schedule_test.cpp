@@ -138,7 +138,8 @@ TEST(Schedule, NamesRoundTrip) {
   EXPECT_FALSE(schedule_from("2f2b"));
 }
 
-void expect_refused(const PipelineShape& shape, const std::vector<StageProfile>& profiles, std::string_view fragment) {
+void expect_schedule_refused(const PipelineShape& shape, const std::vector<StageProfile>& profiles,
+                             std::string_view fragment) {
   try {
     make_schedule(shape, profiles);
     FAIL() << "accepted, though: " << fragment;
@@ -150,23 +151,24 @@ void expect_refused(const PipelineShape& shape, const std::vector<StageProfile>&
 
 TEST(Schedule, NamesTheMissingOrDuplicateMeasurement) {
   const auto one_forward_one_backward = Schedule::one_forward_one_backward;
-  expect_refused({.devices = 3, .microbatches = 2}, unit_profiles(one_forward_one_backward, 2), "'forward' of stage 2");
-  expect_refused({.devices = 2, .microbatches = 2}, unit_profiles(one_forward_one_backward, 3), "stage 2");
-  expect_refused({.schedule = Schedule::zero_bubble, .devices = 2, .microbatches = 2},
-                 unit_profiles(one_forward_one_backward, 2), "'backward_input' of stage 0");
+  expect_schedule_refused({.devices = 3, .microbatches = 2}, unit_profiles(one_forward_one_backward, 2),
+                          "'forward' of stage 2");
+  expect_schedule_refused({.devices = 2, .microbatches = 2}, unit_profiles(one_forward_one_backward, 3), "stage 2");
+  expect_schedule_refused({.schedule = Schedule::zero_bubble, .devices = 2, .microbatches = 2},
+                          unit_profiles(one_forward_one_backward, 2), "'backward_input' of stage 0");
   auto twice = unit_profiles(one_forward_one_backward, 2);
   twice.push_back(twice.front());
-  expect_refused({.devices = 2, .microbatches = 2}, twice, "given twice");
+  expect_schedule_refused({.devices = 2, .microbatches = 2}, twice, "given twice");
 }
 
 TEST(Schedule, RefusesShapesItCannotRun) {
   const auto profiles = unit_profiles(Schedule::one_forward_one_backward, 4);
-  expect_refused({.devices = 0, .microbatches = 2}, profiles, "without stages");
-  expect_refused({.devices = 4, .microbatches = 0}, profiles, "without stages");
-  expect_refused({.devices = 2, .microbatches = 2, .chunks = 2}, profiles, "interleaved");
-  expect_refused({.schedule = Schedule::interleaved, .devices = 2, .microbatches = 3, .chunks = 2}, profiles,
-                 "multiple");
-  expect_refused({.devices = 4, .microbatches = std::size_t{1} << 60}, profiles, "too many");
+  expect_schedule_refused({.devices = 0, .microbatches = 2}, profiles, "without stages");
+  expect_schedule_refused({.devices = 4, .microbatches = 0}, profiles, "without stages");
+  expect_schedule_refused({.devices = 2, .microbatches = 2, .chunks = 2}, profiles, "interleaved");
+  expect_schedule_refused({.schedule = Schedule::interleaved, .devices = 2, .microbatches = 3, .chunks = 2}, profiles,
+                          "multiple");
+  expect_schedule_refused({.devices = 4, .microbatches = std::size_t{1} << 60}, profiles, "too many");
 }
 
 // A stage has at most three computations for each micro-batch, and a plan at most twenty million.

@@ -12,7 +12,7 @@ namespace zeus::optimize::pipeline {
 
 namespace {
 
-constexpr std::size_t most_computations = 100'000'000;
+constexpr std::size_t most_in_a_graph = 100'000'000;
 
 // The successors of each computation, as positions in `dependencies`.
 struct Successors {
@@ -71,9 +71,9 @@ void check(const records::ComputationGraph& graph) {
   if (count == 0) {
     throw Error{ErrorKind::invalid_argument, "the graph has no computation", "give at least one"};
   }
-  if (count > most_computations || graph.dependencies.size() > most_computations) {
+  if (count > most_in_a_graph || graph.dependencies.size() > most_in_a_graph) {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} computations are too many", count),
-                fmt::format("plan at most {}", most_computations)};
+                fmt::format("plan at most {}", most_in_a_graph)};
   }
   if (graph.devices == 0 || graph.copies == 0) {
     throw Error{ErrorKind::invalid_argument, "the graph has no device or no copy", "give at least one of each"};

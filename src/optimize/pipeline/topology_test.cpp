@@ -11,7 +11,7 @@
 namespace zeus::optimize::pipeline {
 namespace {
 
-records::ComputationGraph chain(std::size_t count) {
+records::ComputationGraph uniform_chain(std::size_t count) {
   records::ComputationGraph graph;
   graph.profiles = {{"kind", {{Megahertz{1000}, Seconds{1}, Joules{1}}}}};
   for (std::size_t i = 0; i < count; ++i) {
@@ -23,7 +23,7 @@ records::ComputationGraph chain(std::size_t count) {
   return graph;
 }
 
-void expect_refused(const records::ComputationGraph& graph, std::string_view fragment) {
+void expect_graph_refused(const records::ComputationGraph& graph, std::string_view fragment) {
   try {
     check(graph);
     FAIL() << "accepted, though: " << fragment;
@@ -35,7 +35,7 @@ void expect_refused(const records::ComputationGraph& graph, std::string_view fra
 }
 
 TEST(Topology, OrdersEveryComputationAfterWhatItWaitsFor) {
-  records::ComputationGraph graph = chain(4);
+  records::ComputationGraph graph = uniform_chain(4);
   graph.dependencies = {{3, 1, Seconds{0}}, {1, 0, Seconds{0}}, {3, 2, Seconds{0}}};
   const std::vector<std::size_t> order = topological_order(graph);
   const auto place = [&](std::size_t i) { return std::ranges::find(order, i) - order.begin(); };
@@ -46,54 +46,54 @@ TEST(Topology, OrdersEveryComputationAfterWhatItWaitsFor) {
 }
 
 TEST(Topology, TheErrorForACycleNamesItsMembers) {
-  records::ComputationGraph graph = chain(5);
+  records::ComputationGraph graph = uniform_chain(5);
   graph.dependencies.push_back({.from = 3, .to = 1, .time = Seconds{0}});
-  expect_refused(graph, "c1");
-  expect_refused(graph, "c2 -> c3");
-  graph = chain(2);
+  expect_graph_refused(graph, "c1");
+  expect_graph_refused(graph, "c2 -> c3");
+  graph = uniform_chain(2);
   graph.dependencies.push_back({.from = 1, .to = 1, .time = Seconds{0}});
-  expect_refused(graph, "c1 -> c1");
+  expect_graph_refused(graph, "c1 -> c1");
 }
 
 // c1 waits for the cycle and for c0, which is not on it; c3 depends on c1.
 TEST(Topology, ComputationsOutsideTheCycleAreNotNamed) {
-  records::ComputationGraph graph = chain(4);
+  records::ComputationGraph graph = uniform_chain(4);
   graph.dependencies = {{1, 2, Seconds{0}}, {2, 1, Seconds{0}}, {2, 3, Seconds{0}}, {0, 1, Seconds{0}}};
-  expect_refused(graph, "in a circle: c2 -> c1 -> c2");
+  expect_graph_refused(graph, "in a circle: c2 -> c1 -> c2");
 }
 
 TEST(Topology, ALongCycleIsShortened) {
-  records::ComputationGraph graph = chain(1000);
+  records::ComputationGraph graph = uniform_chain(1000);
   graph.dependencies.push_back({.from = 999, .to = 0, .time = Seconds{0}});
-  expect_refused(graph, "...");
+  expect_graph_refused(graph, "...");
 }
 
 TEST(Topology, RefusesReferencesToWhatDoesNotExist) {
-  expect_refused({}, "no computation");
-  records::ComputationGraph graph = chain(2);
+  expect_graph_refused({}, "no computation");
+  records::ComputationGraph graph = uniform_chain(2);
   graph.dependencies[0].to = 2;
-  expect_refused(graph, "dependency");
-  graph = chain(2);
+  expect_graph_refused(graph, "dependency");
+  graph = uniform_chain(2);
   graph.computations[1].profile = 1;
-  expect_refused(graph, "c1");
-  graph = chain(2);
+  expect_graph_refused(graph, "c1");
+  graph = uniform_chain(2);
   graph.computations[1].device = 1;
-  expect_refused(graph, "c1");
-  graph = chain(2);
+  expect_graph_refused(graph, "c1");
+  graph = uniform_chain(2);
   graph.devices = 0;
-  expect_refused(graph, "device");
+  expect_graph_refused(graph, "device");
 }
 
 TEST(Topology, RefusesInvalidTimes) {
   for (const double time : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    records::ComputationGraph graph = chain(2);
+    records::ComputationGraph graph = uniform_chain(2);
     graph.dependencies[0].time = Seconds{time};
-    expect_refused(graph, "from 'c0' to 'c1'");
+    expect_graph_refused(graph, "from 'c0' to 'c1'");
   }
 }
 
 TEST(Topology, UnconnectedComputationsRunSideBySide) {
-  records::ComputationGraph graph = chain(3);
+  records::ComputationGraph graph = uniform_chain(3);
   graph.dependencies.pop_back();
   const std::vector<Seconds> durations{1_s, 2_s, 2.5_s};
   EXPECT_EQ(iteration_time(graph, durations), 3_s);
@@ -101,7 +101,7 @@ TEST(Topology, UnconnectedComputationsRunSideBySide) {
 }
 
 TEST(Topology, CommunicationDelaysTheStart) {
-  records::ComputationGraph graph = chain(2);
+  records::ComputationGraph graph = uniform_chain(2);
   graph.dependencies[0].time = 500_ms;
   EXPECT_EQ(iteration_time(graph, std::vector<Seconds>{1_s, 2_s}), 3.5_s);
 }

@@ -13,7 +13,7 @@ namespace zeus::optimize::pipeline {
 
 namespace {
 
-void check(const records::ComputationProfile& profile) {
+void check_measurements(const records::ComputationProfile& profile) {
   if (profile.options.empty()) {
     throw Error{ErrorKind::invalid_argument, fmt::format("the profile '{}' has no measurement", profile.name),
                 "give it at least one frequency with its time and energy"};
@@ -45,7 +45,7 @@ Joules cost_of(const records::FrequencyOption& option, Watts blocking_power) {
 
 std::vector<records::FrequencyOption> efficient_options(const records::ComputationProfile& profile,
                                                         Watts blocking_power) {
-  check(profile);
+  check_measurements(profile);
   std::vector<records::FrequencyOption> sorted = profile.options;
   std::ranges::sort(sorted, [&](const records::FrequencyOption& a, const records::FrequencyOption& b) {
     return std::tuple{a.time, cost_of(a, blocking_power), b.frequency} <

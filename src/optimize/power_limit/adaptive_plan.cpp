@@ -3,6 +3,7 @@
 #include "base/portable_math.hpp"
 #include "base/random.hpp"
 #include "optimize/power_limit/choice.hpp"
+#include "records/energy.hpp"
 
 #include <zeus/error.hpp>
 
@@ -18,17 +19,16 @@ namespace {
 
 constexpr std::uint64_t seed = 0x5a65'7573;
 constexpr int draws = 200;
-constexpr double normal_95 = 1.959963984540054;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t steps_for_each_setting = 30;
 // A setting that is less likely than this to win is not worth a slice.
 constexpr double negligible_threat = 0.004;
 constexpr std::size_t rungs_of_a_first_walk = 8;
 // If the device does not report what holds it back, a GPU that draws this share of its limit counts as held by it.
-constexpr double near_the_limit = 0.93;
+constexpr double share_when_held = 0.93;
 constexpr double capped_at_all = 0.02;
 
-void check(const AdaptivePlanOptions& options) {
+void check_options(const AdaptivePlanOptions& options) {
   const auto share = [](double value) { return value > 0.0 && value < 1.0; };
   if (!share(options.tolerance) || !share(options.confidence) || !share(options.relative_error) ||
       options.measure == 0 || !(options.settle_time >= Seconds{0}) || !std::isfinite(options.settle_time.value())) {
@@ -44,7 +44,7 @@ AdaptivePlan::AdaptivePlan(const SettingRange& range, Selector selector, const A
     : selector_{std::move(selector)},
       options_{options},
       length_{options.measure, options.warm_up, options.settle_time} {
-  check(options);
+  check_options(options);
   for (const Watts limit : range.limits()) {
     entries_.push_back({.setting = {.limit = limit, .clock = std::nullopt}, .knob = Knob::limit});
   }
@@ -97,12 +97,12 @@ void AdaptivePlan::take(const records::PowerMeasurement& known) {
               .position = infinite,
               .steps = infinite,
               .log_mean = portable::log(known.step_time.value()),
-              .deviation = known.step_time_uncertainty / known.step_time / normal_95});
+              .deviation = known.step_time_uncertainty / known.step_time / records::normal_95});
   energies_.add({.setting = column,
                  .position = infinite,
                  .steps = infinite,
                  .log_mean = portable::log(known.step_energy.value.value()),
-                 .deviation = known.step_energy.uncertainty / known.step_energy.value / normal_95});
+                 .deviation = known.step_energy.uncertainty / known.step_energy.value / records::normal_95});
   entry.steps += known.steps;
   entry.capped = known.capped;
   entry.method = known.step_energy.method;
@@ -132,8 +132,8 @@ void AdaptivePlan::measured(const Slice& slice) {
   const std::size_t column = column_of(*entry, slice.reading.capped);
   const SliceReading& reading = slice.reading;
   const double steps = slice.measure;
-  const double time_blur = reading.time_uncertainty / reading.time / normal_95;
-  const double energy_blur = reading.energy.uncertainty / reading.energy.value / normal_95;
+  const double time_blur = reading.time_uncertainty / reading.time / records::normal_95;
+  const double energy_blur = reading.energy.uncertainty / reading.energy.value / records::normal_95;
   DriftObservation observation{.setting = column,
                                .position = static_cast<double>(slice.begin) + 0.5 * steps,
                                .steps = steps,
@@ -201,7 +201,7 @@ bool AdaptivePlan::held_by_its_limit(const Entry& entry) const {
     return *entry.capped > capped_at_all;
   }
   const double power = portable::exp(energies_.level(*entry.column) - times_.level(*entry.column));
-  return power > near_the_limit * entry.setting.limit.value();
+  return power > share_when_held * entry.setting.limit.value();
 }
 
 // If not even the lowest limit holds the GPU back, the plan uses clocks from then on.
@@ -385,9 +385,9 @@ std::vector<records::PowerMeasurement> AdaptivePlan::measurements() const {
     result.push_back({.setting = entry.setting,
                       .steps = entry.steps,
                       .step_time = time,
-                      .step_time_uncertainty = time * (normal_95 * times_.deviation(*entry.column)),
+                      .step_time_uncertainty = time * (records::normal_95 * times_.deviation(*entry.column)),
                       .step_energy = {.value = energy,
-                                      .uncertainty = energy * (normal_95 * energies_.deviation(*entry.column)),
+                                      .uncertainty = energy * (records::normal_95 * energies_.deviation(*entry.column)),
                                       .systematic = std::nullopt,
                                       .method = entry.method},
                       .capped = entry.capped});

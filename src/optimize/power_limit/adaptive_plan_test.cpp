@@ -18,15 +18,15 @@
 namespace zeus::optimize {
 namespace {
 
-struct Step {
+struct WorldStep {
   Seconds time;
   Joules energy;
   std::optional<double> capped;
 };
-using World = std::function<Step(const records::PowerSetting&)>;
+using World = std::function<WorldStep(const records::PowerSetting&)>;
 
 // Draws 210 W without a limit; a lower power limit slows it down, the more the lower it is.
-Step heavy(const records::PowerSetting& setting) {
+WorldStep heavy(const records::PowerSetting& setting) {
   const double limit = setting.limit.value();
   const double power = std::min(limit, 210.0);
   const double time = 0.4 + 0.6 / portable::pow((power - 60.0) / 150.0, 1.0 / 3.0);
@@ -34,7 +34,7 @@ Step heavy(const records::PowerSetting& setting) {
 }
 
 // Draws too little for any power limit to matter; only a lower clock saves energy.
-Step light(const records::PowerSetting& setting) {
+WorldStep light(const records::PowerSetting& setting) {
   const double clock = setting.clock ? setting.clock->value() / 1400.0 : 1.0;
   const double time = 0.8 + 0.2 / clock;
   const double power = 30.0 + 50.0 * clock * clock * clock;
@@ -51,7 +51,7 @@ Trial try_out(PowerLimitPlan& plan, const World& world, std::uint64_t seed = 1, 
   Random random{seed};
   Trial result;
   while (const auto request = plan.next()) {
-    const Step step = world(request->setting);
+    const WorldStep step = world(request->setting);
     result.steps += request->settle;
     SliceReading reading{.capped = step.capped};
     const std::uint64_t begin = result.steps;
@@ -77,7 +77,7 @@ const SettingRange seven = SettingRange::of_steps(100_W, 250_W, 25_W);
 const SettingRange with_clocks{{250_W, 200_W, 150_W, 100_W}, {1400_MHz, 1200_MHz, 1000_MHz, 800_MHz, 600_MHz}};
 
 double cost(const World& world, const records::PowerSetting& setting, double eta) {
-  const Step step = world(setting);
+  const WorldStep step = world(setting);
   return eta * step.energy.value() + (1.0 - eta) * 250.0 * step.time.value();
 }
 
@@ -131,7 +131,7 @@ TEST(AdaptivePlan, ChoosesASingleLimitAfterOneSlice) {
 TEST(AdaptivePlan, ChoosesTheHighestOfEqualLimits) {
   AdaptivePlan plan{seven, select_zeus_cost(0.5)};
   const Trial result = try_out(
-      plan, [](const records::PowerSetting&) { return Step{.time = 1_s, .energy = 60_J, .capped = 0.0}; }, 1, 0.0);
+      plan, [](const records::PowerSetting&) { return WorldStep{.time = 1_s, .energy = 60_J, .capped = 0.0}; }, 1, 0.0);
   EXPECT_EQ(result.optimum->limit, 250_W);
   EXPECT_LE(result.steps, 40U);  // one measurement of the highest and one of the lowest
 }
@@ -165,7 +165,7 @@ TEST(AdaptivePlan, WorksWithoutAReportOfWhatHoldsTheGpuBack) {
   AdaptivePlan plan{with_clocks, select_energy()};
   const auto mute = [](const World& world) {
     return [world](const records::PowerSetting& setting) {
-      Step step = world(setting);
+      WorldStep step = world(setting);
       step.capped.reset();
       return step;
     };
@@ -248,7 +248,7 @@ TEST(AdaptivePlan, RepeatsItsDecisionFromASavedProfile) {
 TEST(AdaptivePlan, ContinuesFromAnInterruptedProfile) {
   AdaptivePlan plan{seven, select_zeus_cost(0.5)};
   const SliceRequest first = *plan.next();
-  const Step step = heavy(first.setting);
+  const WorldStep step = heavy(first.setting);
   plan.measured({.setting = first.setting,
                  .measure = first.measure,
                  .begin = 10,

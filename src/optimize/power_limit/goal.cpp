@@ -2,6 +2,7 @@
 
 #include "base/portable_math.hpp"
 #include "optimize/power_limit/choice.hpp"
+#include "records/energy.hpp"
 
 #include <zeus/error.hpp>
 
@@ -17,8 +18,6 @@ namespace {
 using records::PowerMeasurement;
 using records::PowerSetting;
 
-constexpr double normal_95 = 1.959963984540054;
-
 template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
@@ -27,7 +26,7 @@ template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
 Seconds deviation(const PowerMeasurement& m) {
-  return m.step_time_uncertainty / normal_95;
+  return m.step_time_uncertainty / records::normal_95;
 }
 
 bool surely_fast_enough(const PowerMeasurement& one, const PowerMeasurement& fastest, const MaxSlowdown& bound) {
@@ -54,7 +53,7 @@ std::optional<PowerSetting> choose_within(const MaxSlowdown& bound, std::span<co
   return best == nullptr ? std::nullopt : std::optional{best->setting};
 }
 
-void check(const MaxSlowdown& bound) {
+void check_confidence(const MaxSlowdown& bound) {
   if (!(bound.confidence > 0.0 && bound.confidence < 1.0)) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("the confidence of the slowdown bound is {}", bound.confidence),
@@ -73,7 +72,7 @@ Selector selector_of(const PowerGoal& goal, const EnergyTimeCost& cost) {
                    };
                  },
                  [](const MaxSlowdown& bound) {
-                   check(bound);
+                   check_confidence(bound);
                    return select_max_slowdown(bound.factor);
                  },
                  [](const PowerSelector& own) -> Selector {

@@ -15,14 +15,14 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const SettingRange range{{300_W, 250_W, 200_W, 150_W}};
+const SettingRange four_limits{{300_W, 250_W, 200_W, 150_W}};
 
 // A step that always takes the same, though each slice reports it only to within `doubt`.
-struct Step {
+struct SteadyStep {
   Seconds time;
   Watts power;
 };
-const std::map<Watts, Step> steps{
+const std::map<Watts, SteadyStep> steady_steps{
     {300_W, {1_s, 280_W}}, {250_W, {1.02_s, 248_W}}, {200_W, {1.06_s, 199_W}}, {150_W, {1.5_s, 150_W}}};
 
 std::vector<SliceRequest> play(PowerLimitPlan& plan, double doubt = 0.001) {
@@ -34,7 +34,7 @@ std::vector<SliceRequest> play(PowerLimitPlan& plan, double doubt = 0.001) {
       break;
     }
     asked.push_back(*request);
-    const Step& step = steps.at(request->setting.limit);
+    const SteadyStep& step = steady_steps.at(request->setting.limit);
     const Seconds time = step.time * static_cast<double>(request->measure);
     const Joules energy = step.power * time;
     begin += request->settle;
@@ -62,7 +62,7 @@ PlanWish wish(const PowerGoal& goal = LeastCost{}) {
 TEST(GoalPlan, ASweepMeasuresEveryLimitOnceAndChoosesByTheGoal) {
   PlanWish swept = wish(LeastEnergy{});
   swept.profiling = SweepProfiling{.settle = 3, .measure = 7};
-  const auto plan = make_plan(range, swept);
+  const auto plan = make_plan(four_limits, swept);
   const std::vector<SliceRequest> asked = play(*plan);
   EXPECT_THAT(asked, ElementsAre(SliceRequest{{300_W, {}}, 3, 7}, SliceRequest{{250_W, {}}, 3, 7},
                                  SliceRequest{{200_W, {}}, 3, 7}, SliceRequest{{150_W, {}}, 3, 7}));
@@ -71,24 +71,24 @@ TEST(GoalPlan, ASweepMeasuresEveryLimitOnceAndChoosesByTheGoal) {
 }
 
 TEST(GoalPlan, ACompleteProfileDecidesWithoutASliceForAnyKindOfProfiling) {
-  const auto first = make_plan(range, wish());
+  const auto first = make_plan(four_limits, wish());
   static_cast<void>(play(*first));
   PlanWish again = wish();
   again.known = PowerProfile{.gpu = {}, .complete = true, .measurements = first->measurements()};
-  EXPECT_THAT(play(*make_plan(range, again)), IsEmpty());
+  EXPECT_THAT(play(*make_plan(four_limits, again)), IsEmpty());
   again.profiling = SweepProfiling{};
-  const auto second = make_plan(range, again);
+  const auto second = make_plan(four_limits, again);
   EXPECT_THAT(play(*second), IsEmpty());
   EXPECT_EQ(second->optimum(), first->optimum());
   again.known->complete = false;
-  EXPECT_EQ(play(*make_plan(range, again)).size(), 4U) << "a sweep starts again";
+  EXPECT_EQ(play(*make_plan(four_limits, again)).size(), 4U) << "a sweep starts again";
 }
 
 TEST(GoalPlan, MeasuresThePredictedSettingsUntilTheyAreKnownWell) {
   // Each slice is accurate to 3 %: one is not enough, sixteen are.
   const auto counted = [](const PlanWish& wished) {
     std::map<Watts, int> counts;
-    for (const SliceRequest& request : play(*make_plan(range, wished), 0.03)) {
+    for (const SliceRequest& request : play(*make_plan(four_limits, wished), 0.03)) {
       ++counts[request.setting.limit];
     }
     return counts;
@@ -111,7 +111,7 @@ TEST(GoalPlan, AShortTrainingGetsShortSlicesAndKeepsAQuarterOfItsSteps) {
     brief.training_steps = all;
     std::uint64_t taken = 0;
     std::vector<std::uint32_t> measured;
-    for (const SliceRequest& request : play(*make_plan(range, brief))) {
+    for (const SliceRequest& request : play(*make_plan(four_limits, brief))) {
       taken += request.settle + request.measure;
       measured.push_back(request.measure);
     }
@@ -120,7 +120,7 @@ TEST(GoalPlan, AShortTrainingGetsShortSlicesAndKeepsAQuarterOfItsSteps) {
   }
   // 30 steps for each of the four limits are three quarters of 160 steps: from there on, a training is not short.
   brief.training_steps = 160;
-  EXPECT_EQ(make_plan(range, brief)->next(), make_plan(range, wish())->next());
+  EXPECT_EQ(make_plan(four_limits, brief)->next(), make_plan(four_limits, wish())->next());
 }
 
 // Three quarters of 120 steps are 90. Uncertain settings are measured again for as long as any of these are left; the
@@ -130,7 +130,7 @@ TEST(GoalPlan, AShortTrainingLimitsFurtherMeasurements) {
   brief.training_steps = 120;
   brief.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
   std::uint64_t taken = 0;
-  for (const SliceRequest& request : play(*make_plan(range, brief), 0.03)) {
+  for (const SliceRequest& request : play(*make_plan(four_limits, brief), 0.03)) {
     taken += request.settle + request.measure;
   }
   EXPECT_LE(taken, 110U);
@@ -138,7 +138,7 @@ TEST(GoalPlan, AShortTrainingLimitsFurtherMeasurements) {
 
 TEST(GoalPlan, ARefusedSettingIsNotRequestedAgain) {
   PlanWish bounded = wish(MaxSlowdown{.factor = 1.05});
-  const auto plan = make_plan(range, bounded);
+  const auto plan = make_plan(four_limits, bounded);
   plan->refused({.limit = 250_W, .clock = {}});
   for (const SliceRequest& request : play(*plan, 0.02)) {
     EXPECT_NE(request.setting.limit, 250_W);
@@ -149,12 +149,12 @@ TEST(GoalPlan, ARefusedSettingIsNotRequestedAgain) {
 TEST(GoalPlan, WarmsUpForTheRequestedSteps) {
   PlanWish wished = wish();
   wished.profiling = AdaptiveProfiling{.tolerance = 0.01, .warm_up = 17};
-  EXPECT_EQ(make_plan(range, wished)->next()->settle, 17U);
+  EXPECT_EQ(make_plan(four_limits, wished)->next()->settle, 17U);
 }
 
 TEST(GoalPlan, MeasuresTheMostUncertainSettingFirst) {
   const auto known_to = [](Watts limit, double doubt) {
-    const Step& step = steps.at(limit);
+    const SteadyStep& step = steady_steps.at(limit);
     const Joules energy = step.power * step.time;
     return PowerMeasurement{.setting = {.limit = limit, .clock = {}},
                             .steps = 50,
@@ -167,9 +167,9 @@ TEST(GoalPlan, MeasuresTheMostUncertainSettingFirst) {
   compared.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
   compared.known =
       PowerProfile{.gpu = {}, .complete = true, .measurements = {known_to(300_W, 0.02), known_to(200_W, 0.04)}};
-  EXPECT_EQ(make_plan(range, compared)->next()->setting.limit, 200_W);
+  EXPECT_EQ(make_plan(four_limits, compared)->next()->setting.limit, 200_W);
   compared.known->measurements = {known_to(300_W, 0.04), known_to(200_W, 0.02)};
-  EXPECT_EQ(make_plan(range, compared)->next()->setting.limit, 300_W);
+  EXPECT_EQ(make_plan(four_limits, compared)->next()->setting.limit, 300_W);
 }
 
 }  // namespace

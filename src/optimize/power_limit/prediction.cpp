@@ -10,7 +10,7 @@ namespace {
 // What no profile shows: the time that setting a limit takes, and that later steps may differ from the profiled ones.
 constexpr double least_doubt = 0.001;
 // Work that draws this share of a limit on average counts as held back by it at times.
-constexpr double near_the_limit = 0.95;
+constexpr double share_when_held_at_times = 0.95;
 
 const records::PowerMeasurement* find(const records::PowerProfile& profile,
                                       const std::optional<records::PowerSetting>& setting) {
@@ -93,7 +93,7 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
       enough ? measured_energy.value * all : base.step_energy.value * static_cast<double>(count);
 
   const Watts rest_power = rest.time > Seconds{0} ? rest.energy->value / rest.time : Watts{0};
-  const bool held = rest_power > near_the_limit * best->setting.limit * std::max(run.gpus, 1U);
+  const bool held = rest_power > share_when_held_at_times * best->setting.limit * std::max(run.gpus, 1U);
   const Change none;
   const Change& rest_time = held ? change.time : none;
   const Change& rest_energy = held ? change.energy : none;

@@ -9,20 +9,20 @@ namespace zeus::optimize {
 namespace {
 
 const EnergyTimeCost price{0.5, 300_W};
-const PowerSetting found{.limit = 300_W, .clock = {}};
-const PowerSetting best{.limit = 200_W, .clock = {}};
+const PowerSetting found_setting{.limit = 300_W, .clock = {}};
+const PowerSetting best_setting{.limit = 200_W, .clock = {}};
 
 // At 200 W a step takes a quarter longer and three quarters of the energy.
 PowerProfile profile(double doubt = 0) {
   return {.gpu = {},
           .complete = true,
-          .measurements = {{.setting = found,
+          .measurements = {{.setting = found_setting,
                             .steps = 100,
                             .step_time = 1_s,
                             .step_time_uncertainty = 1_s * doubt,
                             .step_energy = {.value = 240_J, .uncertainty = 240_J * doubt},
                             .capped = {}},
-                           {.setting = best,
+                           {.setting = best_setting,
                             .steps = 100,
                             .step_time = 1.25_s,
                             .step_time_uncertainty = 1.25_s * doubt,
@@ -35,12 +35,12 @@ ObservedRun run(Watts rest = 60_W) {
   return {.steps = {.time = 88_s, .energy = Energy{.value = 20'000_J}, .steps = 80},
           .slices = {.time = 30_s, .energy = Energy{.value = 5'000_J}, .steps = 20},
           .rest = {.time = 50_s, .energy = Energy{.value = rest * 50_s}, .steps = 0},
-          .found = found,
+          .found = found_setting,
           .gpus = 1};
 }
 
 std::optional<TrainingPrediction> predicted(const ObservedRun& observed, const PowerProfile& known = profile(),
-                                            const std::optional<PowerSetting>& optimum = best) {
+                                            const std::optional<PowerSetting>& optimum = best_setting) {
   std::string why_not;
   const std::optional<TrainingPrediction> result = predict(observed, known, optimum, price, why_not);
   EXPECT_EQ(why_not.empty(), result.has_value());
@@ -50,7 +50,7 @@ std::optional<TrainingPrediction> predicted(const ObservedRun& observed, const P
 TEST(Prediction, ScalesTheRunsOwnStepsByTheRatioOfTheTwoProfiledSettings) {
   const std::optional<TrainingPrediction> would = predicted(run());
   ASSERT_TRUE(would);
-  EXPECT_EQ(would->setting, best);
+  EXPECT_EQ(would->setting, best_setting);
   // 100 steps of 1.1 s and 250 J become a quarter longer and take three quarters of the energy; the evaluation stays.
   EXPECT_NEAR(would->time.value(), 110 * 1.25 + 50, 1e-9);
   EXPECT_NEAR(would->energy.value.value(), 25'000 * 0.75 + 3'000, 1e-6);
@@ -83,8 +83,8 @@ TEST(Prediction, ComparesWithTheRunsOwnStepsIfItsSettingsVaried) {
 }
 
 TEST(Prediction, ChangesNothingForARunAtTheOptimum) {
-  EXPECT_NEAR(predicted(run(), profile(0.1), found)->time.value(), 110 + 50, 1e-9);
-  EXPECT_NEAR(predicted(run(), profile(0.1), found)->time_uncertainty.value(), 160 * 0.001, 1e-9)
+  EXPECT_NEAR(predicted(run(), profile(0.1), found_setting)->time.value(), 110 + 50, 1e-9);
+  EXPECT_NEAR(predicted(run(), profile(0.1), found_setting)->time_uncertainty.value(), 160 * 0.001, 1e-9)
       << "no ratio, and no uncertainty of one";
 }
 
@@ -132,11 +132,11 @@ TEST(Prediction, ReportsWhyThereIsNone) {
   EXPECT_EQ(why(run(), PowerSetting{.limit = 123_W, .clock = {}}), "no profile is complete");
   ObservedRun unmeasured = run();
   unmeasured.rest.energy.reset();
-  EXPECT_EQ(why(unmeasured, best), "the energy of the run is not known");
+  EXPECT_EQ(why(unmeasured, best_setting), "the energy of the run is not known");
   ObservedRun idle = run();
   idle.steps.steps = 0;
   idle.slices.steps = 0;
-  EXPECT_EQ(why(idle, best), "there were no steps");
+  EXPECT_EQ(why(idle, best_setting), "there were no steps");
 }
 
 }  // namespace
