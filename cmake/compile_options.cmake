@@ -23,6 +23,7 @@ set(ZEUS_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize= 
 option(ZEUS_FUZZ "Build the fuzzers with libFuzzer, and trace the modules that they feed (Clang)" OFF)
 option(ZEUS_TESTS "Build tests, benchmarks and fuzzers, which take more of Debian's packages" ON)
 option(ZEUS_PRECOMPILE "Precompile the standard headers and GoogleTest" ON)
+option(ZEUS_PIECES "Compile the files of a target in pieces of several, because headers take most of the time" ON)
 
 # One kind of position-independent code for libraries, programs and tests alike, so that they can share precompiled headers.
 add_compile_options(-fPIC -ffp-contract=off)

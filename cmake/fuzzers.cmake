@@ -1,5 +1,5 @@
 # zeus_fuzzer(units MODULES base [LINKS ...])
-#   Adds fuzz/units_fuzz.cpp, a file with LLVMFuzzerTestOneInput. If ZEUS_FUZZ is on, the target `fuzzers` builds it as
+#   Adds fuzz/units_fuzz.cpp, whose function fuzz_units takes one input. If ZEUS_FUZZ is on, the target `fuzzers` builds it as
 #   the libFuzzer program fuzz/units_fuzz, and MODULES are traced to guide libFuzzer; LINKS are not traced. Every build
 #   links it into tests/fuzz_replay, which a test runs over fuzz/corpus/units, so that old findings stay tested.
 # zeus_fuzz_replay()   call it last: builds the program that replays all corpora
@@ -15,10 +15,13 @@ function(zeus_fuzzer name)
   set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZERS ${name})
   set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZED_MODULES ${modules})
   add_test(NAME fuzz.${name}.corpus COMMAND fuzz_replay ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-  # fuzz_replay links all of them, so each function needs a unique name.
-  set_property(SOURCE ${name}_fuzz.cpp PROPERTY COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
   if(ZEUS_FUZZ)
-    add_executable(${name}_fuzz EXCLUDE_FROM_ALL ${name}_fuzz.cpp)
+    # Compiled once, for the fuzzer and for fuzz_replay.
+    add_library(${name}_fuzz_object OBJECT ${name}_fuzz.cpp)
+    target_link_libraries(${name}_fuzz_object PRIVATE ${modules})
+    zeus_quick_build(${name}_fuzz_object FALSE)
+    add_executable(${name}_fuzz EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}_fuzz_object>)
+    set_property(TARGET ${name}_fuzz PROPERTY LINKER_LANGUAGE CXX)
     target_link_libraries(${name}_fuzz PRIVATE ${modules})
     target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer LINKER:--defsym=LLVMFuzzerTestOneInput=fuzz_${name})
     set_property(TARGET ${name}_fuzz PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
@@ -38,10 +41,14 @@ function(zeus_fuzz_replay)
   list(TRANSFORM names REPLACE "(.+)" "ZEUS_FUZZER(\\1)" OUTPUT_VARIABLE listed)
   string(JOIN "\n" listed ${listed})
   file(CONFIGURE OUTPUT fuzzers.inc CONTENT "${listed}\n")
-  list(TRANSFORM names APPEND _fuzz.cpp OUTPUT_VARIABLE sources)
+  if(ZEUS_FUZZ)
+    list(TRANSFORM names REPLACE "(.+)" "$<TARGET_OBJECTS:\\1_fuzz_object>" OUTPUT_VARIABLE sources)
+  else()
+    list(TRANSFORM names APPEND _fuzz.cpp OUTPUT_VARIABLE sources)
+  endif()
   add_executable(fuzz_replay replay.cpp ${sources})
   target_include_directories(fuzz_replay PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
   target_link_libraries(fuzz_replay PRIVATE ${modules})
   set_property(TARGET fuzz_replay PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  zeus_precompile(fuzz_replay FALSE)
+  zeus_quick_build(fuzz_replay FALSE)
 endfunction()

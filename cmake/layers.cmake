@@ -14,12 +14,14 @@ execute_process(
 include(${PROJECT_BINARY_DIR}/layers.generated.cmake)
 include(GoogleTest)
 
-# Headers that nearly every file needs, compiled once per build: the standard library for all, GoogleTest for tests. The
-# code of tests is compiled more often than run, so it is not optimized, which halves its build time.
-function(zeus_precompile target test)
+# Parsing headers takes most of the compiler's time, so that it is done once for many files: in pieces of eight files, which
+# leave a change quick to build, and with precompiled headers that nearly every file needs: the standard library for all,
+# GoogleTest for tests. The code of tests is compiled more often than run, so it is not optimized, which halves its build time.
+function(zeus_quick_build target test)
   if(test)
     target_compile_options(${target} PRIVATE -O0)
   endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ZEUS_PIECES} UNITY_BUILD_BATCH_SIZE 8)
   if(NOT ZEUS_PRECOMPILE)
     return()
   endif()
@@ -77,7 +79,7 @@ function(zeus_module name)
   endif()
   zeus_present_targets(links ${ZEUS_MODULE_${flat}_LINKS})
   add_library(zeus_${flat} STATIC ${arg_SOURCES})
-  zeus_precompile(zeus_${flat} FALSE)
+  zeus_quick_build(zeus_${flat} FALSE)
   target_include_directories(zeus_${flat} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(zeus_${flat} PUBLIC ${links} ${ZEUS_MODULE_${flat}_EXTERNAL} Threads::Threads)
@@ -92,8 +94,16 @@ function(zeus_module name)
   endif()
 endfunction()
 
-# A GoogleTest program; ctest runs each of its tests separately. LINKS may name modules that are added later. With WHOLE,
-# the caller adds the ctest tests itself, and decides which tests run together.
+# For ctest entries that run many tests of a GoogleTest program: gtest/ENTRY.xml then lists them, for tools/check_skips.py.
+function(zeus_list_tests)
+  foreach(entry IN LISTS ARGN)
+    set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT "GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/gtest/${entry}.xml")
+  endforeach()
+endfunction()
+
+# A GoogleTest program; ctest runs each of its tests separately, except in sanitized builds, where processes take long to start.
+# LINKS may name modules that are added later. With WHOLE, the caller adds the ctest tests itself, and decides which tests run
+# together.
 add_custom_target(parallel_tests)
 
 function(zeus_test name)
@@ -103,7 +113,7 @@ function(zeus_test name)
     set_property(TARGET ${name} PROPERTY EXCLUDE_FROM_ALL ON)
     return()
   endif()
-  zeus_precompile(${name} TRUE)
+  zeus_quick_build(${name} TRUE)
   set_property(GLOBAL APPEND PROPERTY ZEUS_TEST_PROGRAMS ${name})
   set_property(TARGET ${name} PROPERTY ZEUS_WANTED_LINKS ${arg_LINKS})
   set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -113,7 +123,11 @@ function(zeus_test name)
     add_dependencies(parallel_tests ${name})
     set(label LABELS parallel)
   endif()
-  if(NOT arg_WHOLE)
+  if(ZEUS_SANITIZE AND NOT arg_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${label})
+    zeus_list_tests(${name})
+  elseif(NOT arg_WHOLE)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${label})
   endif()
 endfunction()
@@ -123,7 +137,7 @@ function(zeus_program name)
   set(target zeus_program_${name})
   add_executable(${target} ${PROJECT_SOURCE_DIR}/${ZEUS_PROGRAM_${name}_SOURCE})
   set_property(TARGET ${target} PROPERTY OUTPUT_NAME ${name})
-  zeus_precompile(${target} FALSE)
+  zeus_quick_build(${target} FALSE)
   zeus_present_targets(links ${ZEUS_PROGRAM_${name}_LINKS})
   target_link_libraries(${target} PRIVATE ${links} ${ZEUS_PROGRAM_${name}_EXTERNAL})
   set_property(GLOBAL APPEND PROPERTY ZEUS_CHECKED_TARGETS ${target})

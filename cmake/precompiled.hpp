@@ -1,5 +1,5 @@
 // What nearly every file includes, or half of them and is large, compiled once per build. Files still include what they use:
-// each header is compiled alone, without this, by tools/check_headers.py.
+// tools/check_alone.py compiles each file alone, without this.
 #pragma once
 
 #include <algorithm>

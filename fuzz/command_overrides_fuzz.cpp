@@ -12,13 +12,13 @@
 
 namespace {
 
-using namespace zeus::backends::commands;
+namespace commands = zeus::backends::commands;
 
-void check(const Override& override) {
+void check_override(const commands::Override& override) {
   if (override.commands.empty() || override.patience < zeus::Seconds{1}) {
     std::abort();
   }
-  for (const CommandWords& command : override.commands) {
+  for (const commands::CommandWords& command : override.commands) {
     const auto words = command.fill({0, 1, 2, 3, 4, 1});
     if (words.empty() || words.front().empty()) {
       std::abort();
@@ -36,13 +36,13 @@ void check(const Override& override) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_command_overrides(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const OverridePlan plan = overrides_from_toml(text, "f");
-    for (std::size_t i = 0; i < operation_count; ++i) {
-      if (const Override* const override = plan.find(static_cast<Operation>(i))) {
-        check(*override);
+    const commands::OverridePlan plan = commands::overrides_from_toml(text, "f");
+    for (std::size_t i = 0; i < commands::operation_count; ++i) {
+      if (const commands::Override* const override = plan.find(static_cast<commands::Operation>(i))) {
+        check_override(*override);
       }
     }
   } catch (const zeus::Error& error) {

@@ -14,15 +14,15 @@
 
 namespace {
 
-using namespace zeus::optimize::pipeline;
+namespace pipeline = zeus::optimize::pipeline;
 
 // An accepted graph must be planned: in time, and no better than the frontier.
-void plan(const zeus::records::ComputationGraph& graph) {
+void plan_pipeline(const zeus::records::ComputationGraph& graph) {
   constexpr zeus::Watts blocking{70};
-  const Frontier frontier{graph, blocking};
-  const FrequencyChooser chooser{graph, blocking};
+  const pipeline::Frontier frontier{graph, blocking};
+  const pipeline::FrequencyChooser chooser{graph, blocking};
   const zeus::Seconds time = (frontier.fastest() + frontier.slowest()) / 2.0;
-  const FrequencyChoice choice = chooser.choose(frontier, time, Effort::lookup);
+  const pipeline::FrequencyChoice choice = chooser.choose(frontier, time, pipeline::Effort::lookup);
   constexpr zeus::Seconds shortest{1e-15};  // a shorter time counts as none
   if (choice.options.size() != graph.computations.size() || choice.iteration_time > time * (1.0 + 1e-9) + shortest) {
     std::abort();
@@ -31,12 +31,12 @@ void plan(const zeus::records::ComputationGraph& graph) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_dag(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {
     const auto graph = zeus::trace::parse_dag("fuzz.dag", text);
     try {
-      plan(graph);
+      plan_pipeline(graph);
     } catch (const zeus::Error& error) {
       if (error.kind() != zeus::ErrorKind::invalid_argument) {
         std::abort();

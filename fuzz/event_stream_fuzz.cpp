@@ -16,11 +16,11 @@
 
 namespace {
 
-constexpr std::size_t most_bytes = 256;
+constexpr std::size_t most_event_bytes = 256;
 
 // The events; nothing if one of them is too long.
 std::optional<std::vector<std::string>> events_of(std::string_view stream, std::size_t piece) {
-  zeus::protocol::EventReader reader{most_bytes};
+  zeus::protocol::EventReader reader{most_event_bytes};
   std::vector<std::string> events;
   try {
     while (!stream.empty()) {
@@ -39,7 +39,7 @@ std::optional<std::vector<std::string>> events_of(std::string_view stream, std::
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_event_stream(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (const std::string& event : whole.value_or(std::vector<std::string>{})) {
     const auto again = events_of(zeus::protocol::event_text(event), size);
-    if (event.size() + 1 <= most_bytes / 2 && (!again || *again != std::vector{event})) {
+    if (event.size() + 1 <= most_event_bytes / 2 && (!again || *again != std::vector{event})) {
       std::abort();
     }
   }

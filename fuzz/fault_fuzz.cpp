@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_fault(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint32_t gpus = 2;
   try {
     for (const auto& fault : zeus::drivers::parse_faults({reinterpret_cast<const char*>(data), size}, gpus)) {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_gpu_spec(const std::uint8_t* data, std::size_t size) {
   try {
     const auto gpus = zeus::drivers::parse_gpus({reinterpret_cast<const char*>(data), size});
     if (gpus.empty() || gpus.size() > zeus::drivers::most_gpus) {

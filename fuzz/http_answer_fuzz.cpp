@@ -17,7 +17,7 @@ bool is_answer(const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_http_answer(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }

@@ -20,7 +20,7 @@ using zeus::transport::RequestReader;
 constexpr std::size_t longest_head = 512;
 constexpr std::size_t longest_body = 256;
 
-std::string text_of(const Request& request) {
+std::string text_of_request(const Request& request) {
   if (request.body.size() > longest_body || request.path.size() > longest_head ||
       !(request.path.starts_with('/') || request.path == "*") || request.headers.count("Host") > 1) {
     std::abort();
@@ -36,7 +36,7 @@ std::string text_of(const Request& request) {
 }
 
 // Reads the bytes in pieces whose lengths follow from `seed`; whole if it is 0.
-std::vector<std::string> read(std::string_view bytes, std::uint8_t seed) {
+std::vector<std::string> requests_in(std::string_view bytes, std::uint8_t seed) {
   RequestReader reader{longest_head, longest_body};
   std::vector<std::string> seen;
   unsigned length = seed;
@@ -52,7 +52,7 @@ std::vector<std::string> read(std::string_view bytes, std::uint8_t seed) {
     bytes.remove_prefix(count);
     RequestReader::Step step = reader.step();
     for (; step == RequestReader::Step::whole; step = reader.step()) {
-      seen.push_back(text_of(reader.take_request()));
+      seen.push_back(text_of_request(reader.take_request()));
     }
     if (step == RequestReader::Step::refused) {
       if (reader.status() < 400 || reader.reason().empty()) {
@@ -66,12 +66,12 @@ std::vector<std::string> read(std::string_view bytes, std::uint8_t seed) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_http_request(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }
   const std::string_view bytes{reinterpret_cast<const char*>(data + 1), size - 1};
-  if (read(bytes, 0) != read(bytes, data[0])) {
+  if (requests_in(bytes, 0) != requests_in(bytes, data[0])) {
     std::abort();
   }
   return 0;

@@ -14,21 +14,21 @@
 
 namespace {
 
-std::string definition(std::string_view text) {
+std::string rewritten_definition(std::string_view text) {
   return zeus::records::to_json(zeus::records::job_definition_from_json(text));
 }
 
-std::string body(std::string_view text) {
+std::string rewritten_body(std::string_view text) {
   return zeus::records::to_json(zeus::records::job_entry_body_from_json(text));
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_job_columns(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }
-  const auto read = data[0] == 'd' ? definition : body;
+  const auto read = data[0] == 'd' ? rewritten_definition : rewritten_body;
   const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
   std::string written;
   try {

@@ -19,7 +19,7 @@ using zeus::optimize::SettingRange;
 
 constexpr int more_than_any_plan_takes = 400;
 
-zeus::optimize::Slice measured(const zeus::optimize::SliceRequest& request, std::uint64_t begin) {
+zeus::optimize::Slice measured_slice(const zeus::optimize::SliceRequest& request, std::uint64_t begin) {
   const double steps = request.measure;
   zeus::optimize::Slice slice{.setting = request.setting, .measure = request.measure, .begin = begin, .reading = {}};
   slice.reading.time = zeus::Seconds{0.1 * steps};
@@ -28,7 +28,7 @@ zeus::optimize::Slice measured(const zeus::optimize::SliceRequest& request, std:
   return slice;
 }
 
-void check(const zeus::optimize::PowerLimitPlan& plan, const SettingRange& range) {
+void check_measurements(const zeus::optimize::PowerLimitPlan& plan, const SettingRange& range) {
   for (const zeus::PowerMeasurement& one : plan.measurements()) {
     const auto limits = range.limits();
     if (std::ranges::find(limits, one.setting.limit) == limits.end() || !std::isfinite(one.step_time.value()) ||
@@ -52,17 +52,17 @@ void go_on_from(const zeus::PowerProfile& profile, const zeus::PowerGoal& goal) 
       std::abort();
     }
     begin += request->settle;
-    plan->measured(measured(*request, begin));
+    plan->measured(measured_slice(*request, begin));
     begin += request->measure;
-    check(*plan, range);
+    check_measurements(*plan, range);
   }
-  check(*plan, range);
+  check_measurements(*plan, range);
   static_cast<void>(plan->optimum());
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_known_profile(const std::uint8_t* data, std::size_t size) {
   std::vector<zeus::PowerProfile> profiles;
   try {
     profiles = zeus::train::profiles_from_json({reinterpret_cast<const char*>(data), size});

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_output_study(const std::uint8_t* data, std::size_t size) {
   zeus::run::OutputStudy study;
   study.hear(0, {reinterpret_cast<const char*>(data), size});
   study.finish();

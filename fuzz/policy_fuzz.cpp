@@ -17,14 +17,24 @@
 
 namespace {
 
-using namespace zeus::daemon;
 using zeus::ClockDomain;
 using zeus::ClockRange;
 using zeus::Megahertz;
 using zeus::Seconds;
 using zeus::Watts;
+using zeus::daemon::Action;
+using zeus::daemon::AskedFor;
+using zeus::daemon::Asker;
+using zeus::daemon::GpuAsked;
+using zeus::daemon::NameLookup;
+using zeus::daemon::Policy;
+using zeus::daemon::PolicyGpu;
+using zeus::daemon::PolicyText;
+using zeus::daemon::Principal;
+using zeus::daemon::Rule;
+using zeus::daemon::Verdict;
 
-const NameLookup& names() {
+const NameLookup& known_names() {
   static const auto number_of = [](const std::string& name) {
     return name == "ann" ? std::optional<std::uint32_t>{1000} : std::nullopt;
   };
@@ -41,7 +51,7 @@ const std::vector<Asker>& askers() {
   return all;
 }
 
-const std::vector<AskedFor>& requests() {
+const std::vector<AskedFor>& possible_requests() {
   static const std::vector<AskedFor> all = [] {
     std::vector<AskedFor> made{{.action = Action::read_cpu}};
     for (const GpuAsked& gpu : {GpuAsked{0, "GPU-0"}, GpuAsked{1, "GPU-1"}}) {
@@ -105,7 +115,7 @@ bool allows(const Rule& rule, const Asker& asker, const AskedFor& asked) {
   return true;
 }
 
-void check(const Policy& policy, const Asker& asker, const AskedFor& asked) {
+void check_verdict(const Policy& policy, const Asker& asker, const AskedFor& asked) {
   bool allowed = false;
   bool lasts_for_ever = false;
   Seconds longest{0};
@@ -116,7 +126,7 @@ void check(const Policy& policy, const Asker& asker, const AskedFor& asked) {
       longest = std::max(longest, rule.longest_lease.value_or(Seconds{0}));
     }
   }
-  const Verdict verdict = decide(policy, asker, asked);
+  const Verdict verdict = zeus::daemon::decide(policy, asker, asked);
   const bool is_bounded = allowed && !lasts_for_ever;
   if (verdict.allowed != allowed || verdict.why.empty() || verdict.longest_lease.has_value() != is_bounded ||
       (is_bounded && *verdict.longest_lease != longest)) {
@@ -126,7 +136,7 @@ void check(const Policy& policy, const Asker& asker, const AskedFor& asked) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_policy(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   const std::size_t second = text.find('\f');
   std::vector<PolicyText> files{{"policy.toml", std::string{text.substr(0, second)}}};
@@ -134,10 +144,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     files.push_back({"policy.d/job.toml", std::string{text.substr(second + 1)}});
   }
   try {
-    const Policy policy = policy_from(files, names());
+    const Policy policy = zeus::daemon::policy_from(files, known_names());
     for (const Asker& asker : askers()) {
-      for (const AskedFor& asked : requests()) {
-        check(policy, asker, asked);
+      for (const AskedFor& asked : possible_requests()) {
+        check_verdict(policy, asker, asked);
       }
     }
   } catch (const zeus::Error& error) {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_power_table(const std::uint8_t* data, std::size_t size) {
   try {
     const auto points = zeus::drivers::parse_power_table({reinterpret_cast<const char*>(data), size}, "fuzz.csv");
     zeus::Seconds last{-1};

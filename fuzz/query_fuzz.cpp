@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_query(const std::uint8_t* data, std::size_t size) {
   namespace protocol = zeus::protocol;
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   protocol::Ids gpus;

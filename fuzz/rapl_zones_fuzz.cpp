@@ -14,12 +14,12 @@
 
 namespace {
 
-void write(const std::filesystem::path& path, const std::string& content) {
+void write_zone_file(const std::filesystem::path& path, const std::string& content) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream{path, std::ios::binary} << content;
 }
 
-void check(const zeus::device::CpuPackage& cpu, zeus::device::CpuDomain domain) {
+void check_reading(const zeus::device::CpuPackage& cpu, zeus::device::CpuDomain domain) {
   const auto reading = cpu.energy(domain);
   if (!reading) {
     return;
@@ -32,7 +32,7 @@ void check(const zeus::device::CpuPackage& cpu, zeus::device::CpuDomain domain) 
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_rapl_zones(const std::uint8_t* data, std::size_t size) {
   static const zeus::test::TemporaryFolder folder;
   static const zeus::SystemClock clock;
   // The parts of the input, line by line, become the files of two zones.
@@ -41,15 +41,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const char* file :
        {"name", "energy_uj", "max_energy_range_uj", "intel-rapl:0:0/energy_uj", "intel-rapl:0:0/name"}) {
     const std::size_t end = rest.find('\n');
-    write(zone / file, rest.substr(0, end));
+    write_zone_file(zone / file, rest.substr(0, end));
     rest = end == std::string::npos ? "" : rest.substr(end + 1);
   }
-  write(zone / "intel-rapl:0:0/max_energy_range_uj", rest);
+  write_zone_file(zone / "intel-rapl:0:0/max_energy_range_uj", rest);
   const zeus::device::Discovery found =
       zeus::backends::rapl::RaplBackend{zeus::FileTree{folder.path()}, clock}.discover();
   for (const auto& cpu : found.cpus) {
-    check(*cpu, zeus::device::CpuDomain::package);
-    check(*cpu, zeus::device::CpuDomain::dram);
+    check_reading(*cpu, zeus::device::CpuDomain::package);
+    check_reading(*cpu, zeus::device::CpuDomain::dram);
   }
   return 0;
 }

@@ -32,7 +32,7 @@ std::size_t read_in_pieces(const std::string& expression, std::string_view outpu
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_run_progress(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string expression{text.substr(0, end)};

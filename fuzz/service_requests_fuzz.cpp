@@ -3,6 +3,7 @@
 //
 // An input is requests with 0x1e between them: the first line has the method and the target, the rest is the body.
 
+#include "fuzz/require.hpp"
 #include "jobs/transfer.hpp"
 #include "records/json_value.hpp"
 #include "server/api.hpp"
@@ -29,12 +30,7 @@
 namespace {
 
 using namespace zeus;  // NOLINT(google-build-using-namespace)
-
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
+using fuzz::require;
 
 class OneExchange final : public transport::Exchange {
  public:
@@ -145,7 +141,7 @@ class Served {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_service_requests(const std::uint8_t* data, std::size_t size) {
   std::string_view rest{reinterpret_cast<const char*>(data), size};
   Served served;
   while (!rest.empty()) {

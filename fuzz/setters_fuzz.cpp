@@ -504,7 +504,7 @@ class World : test::LocalStand {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_setters(const std::uint8_t* data, std::size_t size) {
   static World world;
   world.run({reinterpret_cast<const char*>(data), size});
   return 0;

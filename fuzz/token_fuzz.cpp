@@ -19,8 +19,8 @@ namespace {
 
 namespace tokens = zeus::tokens;
 
-constexpr std::array<std::string_view, 3> scopes{"gpu-control", "gpu-read", "cpu-read"};
-constexpr tokens::UnixSeconds now = 1795235062;
+constexpr std::array<std::string_view, 3> known_scopes{"gpu-control", "gpu-read", "cpu-read"};
+constexpr tokens::UnixSeconds time_of_check = 1795235062;
 
 const tokens::KeyRing& ring() {
   static const tokens::KeyRing keys{
@@ -35,7 +35,7 @@ bool is_signed(std::string_view token) {
 }
 
 void try_token(std::string_view token) {
-  const auto result = tokens::verify(token, ring(), {}, scopes, now);
+  const auto result = tokens::verify(token, ring(), {}, known_scopes, time_of_check);
   if (const auto* const distrust = std::get_if<tokens::Distrust>(&result)) {
     if (distrust->text.size() > 100 ||
         !(distrust->text.starts_with("Invalid token: ") || distrust->text == "The token has expired")) {
@@ -44,20 +44,22 @@ void try_token(std::string_view token) {
     return;
   }
   const auto& claims = std::get<tokens::Claims>(result);
-  const bool known = std::ranges::all_of(
-      claims.scopes, [](const std::string& scope) { return std::ranges::find(scopes, scope) != scopes.end(); });
-  if (!is_signed(token) || !known || (claims.expires && *claims.expires < now - tokens::leeway) ||
+  const bool known = std::ranges::all_of(claims.scopes, [](const std::string& scope) {
+    return std::ranges::find(known_scopes, scope) != known_scopes.end();
+  });
+  if (!is_signed(token) || !known || (claims.expires && *claims.expires < time_of_check - tokens::leeway) ||
       !tokens::is_token_id(claims.id)) {
     std::abort();
   }
   tokens::Revocations revoked;
   revoked.add(claims.id, claims.expires);
-  if (std::holds_alternative<tokens::Claims>(tokens::verify(token, ring(), revoked, scopes, now))) {
+  if (std::holds_alternative<tokens::Claims>(tokens::verify(token, ring(), revoked, known_scopes, time_of_check))) {
     std::abort();
   }
   const std::string again = tokens::issue(claims, ring().key());
   const auto expected = again.size() <= tokens::most_token_bytes;
-  if (std::holds_alternative<tokens::Claims>(tokens::verify(again, ring(), {}, scopes, now)) != expected) {
+  if (std::holds_alternative<tokens::Claims>(tokens::verify(again, ring(), {}, known_scopes, time_of_check)) !=
+      expected) {
     std::abort();
   }
 }
@@ -85,7 +87,7 @@ void try_duration(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_token(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }

@@ -104,7 +104,7 @@ zeus::TrainingResult result_from(Values values) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_train_result(const std::uint8_t* data, std::size_t size) {
   const zeus::TrainingResult result = result_from({data, size});
   const auto object = zeus::records::JsonValue::parse(zeus::train::to_json(result));
   if (!object || (*object)["epochs"].size() != result.epochs.size() ||

@@ -13,7 +13,7 @@
 namespace {
 
 template <typename Parse>
-void check(Parse parse, std::string_view text) {
+void check_parse(Parse parse, std::string_view text) {
   try {
     const double value = parse(text).value();
     if (!std::isfinite(value) || value < 0.0) {
@@ -28,10 +28,10 @@ void check(Parse parse, std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_units(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
-  check(zeus::parse_watts, text);
-  check(zeus::parse_seconds, text);
-  check(zeus::parse_megahertz, text);
+  check_parse(zeus::parse_watts, text);
+  check_parse(zeus::parse_seconds, text);
+  check_parse(zeus::parse_megahertz, text);
   return 0;
 }

@@ -13,10 +13,14 @@
 
 namespace {
 
-using namespace zeus;
-using namespace zeus::device;
+using zeus::DeviceProblem;
+using zeus::Environment;
+using zeus::GpuVendor;
+using zeus::device::Visibility;
+using zeus::device::VisibilityCandidate;
+using zeus::device::VisibleGpu;
 
-std::vector<VisibilityCandidate> machine() {
+std::vector<VisibilityCandidate> six_gpus() {
   std::vector<VisibilityCandidate> candidates(6);
   const char* const uuids[] = {"GPU-aaaa0000", "GPU-aabb0000", "GPU-cccc0000",
                                "GPU-dddd0000", "GPU-eeee0000", "GPU-eeff0000"};
@@ -33,9 +37,9 @@ std::vector<VisibilityCandidate> machine() {
   return candidates;
 }
 
-void check(GpuVendor vendor, const Environment& environment) {
-  static const std::vector<VisibilityCandidate> candidates = machine();
-  const Visibility visibility = visible_gpus(candidates, vendor, environment);
+void check_visible_gpus(GpuVendor vendor, const Environment& environment) {
+  static const std::vector<VisibilityCandidate> candidates = six_gpus();
+  const Visibility visibility = zeus::device::visible_gpus(candidates, vendor, environment);
   std::set<std::pair<std::size_t, std::string>> seen;
   for (const VisibleGpu& gpu : visibility.gpus) {
     const bool valid = gpu.candidate < candidates.size() && candidates[gpu.candidate].identity.vendor == vendor;
@@ -52,13 +56,13 @@ void check(GpuVendor vendor, const Environment& environment) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_visibility(const std::uint8_t* data, std::size_t size) {
   const std::string text{reinterpret_cast<const char*>(data), size};
   const std::size_t middle = text.find('\n');
   const std::string first = text.substr(0, middle);
   const std::string second = middle == std::string::npos ? "" : text.substr(middle + 1);
-  check(GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", first}, {"CUDA_DEVICE_ORDER", second}}});
-  check(GpuVendor::amd, Environment{{{"ROCR_VISIBLE_DEVICES", first}, {"HIP_VISIBLE_DEVICES", second}}});
-  check(GpuVendor::amd, Environment{{{"CUDA_VISIBLE_DEVICES", first}}});
+  check_visible_gpus(GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", first}, {"CUDA_DEVICE_ORDER", second}}});
+  check_visible_gpus(GpuVendor::amd, Environment{{{"ROCR_VISIBLE_DEVICES", first}, {"HIP_VISIBLE_DEVICES", second}}});
+  check_visible_gpus(GpuVendor::amd, Environment{{{"CUDA_VISIBLE_DEVICES", first}}});
   return 0;
 }

@@ -52,7 +52,7 @@ constexpr std::array attempts{
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int fuzz_zeusd_answer(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs clang-tidy; every warning is an error (.clang-tidy).
 
-  check_tidy.py                    what the last day of changes touched, without the static analyzer, but for *_test.cpp: minutes
+  check_tidy.py                    what the last ten commits touched, without the static analyzer, but for *_test.cpp: minutes
   check_tidy.py --since REV        the same since a revision
   check_tidy.py --minutes N        the same, the latest changes first; begins no file after so many minutes, and lists those
                                    that are left for --all
@@ -21,16 +21,10 @@ import subprocess
 import sys
 import time
 
-from source_tree import changed_files, git, is_test, why_no_history
+from source_tree import changed_files, is_test, why_no_history
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
-
-
-def last_day() -> list[str]:
-    newest = int(git(ROOT, "log", "-1", "--format=%ct")[0])
-    older = git(ROOT, "rev-list", "-1", f"--before={newest - 86400}", "HEAD")
-    return [f"{older[0]}..HEAD"] if older else ["HEAD"]
 
 
 def units_to_check(changed: list[pathlib.Path] | None) -> list[pathlib.Path]:
@@ -89,7 +83,7 @@ def main() -> int:
     if options.files:
         units = [path.resolve() for path in options.files]
     else:
-        commits = [f"{options.since}..HEAD"] if options.since else last_day()
+        commits = [f"{options.since}..HEAD"] if options.since else ["--max-count=10"]
         units = units_to_check(None if options.all else changed_files(ROOT, commits))
     extra = [] if options.all else ["--checks=-clang-analyzer-*"]
     return 1 if refused(units, extra, options.minutes * 60) else 0

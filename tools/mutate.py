@@ -194,7 +194,8 @@ def main():
         survivors = set(arguments.again.read_text(encoding="utf-8").splitlines())
         mutants = [mutant for mutant in mutants if shown(mutant) in survivors]
 
-    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
+    # Each source alone, because a mutant replaces one.
+    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None", "-DZEUS_PIECES=OFF",
                     "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_FLAGS=-O1 -w -D_GLIBCXX_ASSERTIONS"],
                    check=True, stdout=subprocess.DEVNULL)
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))

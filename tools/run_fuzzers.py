@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Runs every fuzzer for a share of the given time; their findings are kept in build-asan-ubsan/found/.
+"""Runs every fuzzer for a share of the given processor time, as many at a time as there are processors; their findings are kept in
+build-asan-ubsan/found/.
 
   run_fuzzers.py --seconds 120     all of them together; exit 1 if any found something
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import subprocess
@@ -45,7 +47,8 @@ def main() -> int:
         print("there is no fuzzer to run", file=sys.stderr)
         return 1
     share = max(1, options.seconds // len(programs))
-    return 0 if all([run(program, share) for program in programs]) else 1
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return 0 if all(list(pool.map(lambda program: run(program, share), programs))) else 1
 
 
 if __name__ == "__main__":

@@ -32,11 +32,11 @@ std::optional<int> epochs_to(double target, int most, const Course& course, cons
   return std::nullopt;
 }
 
-constexpr Course clean{.seed = 21, .images_per_epoch = 2048, .held_out = 1024, .noise = 0.2};
+constexpr Course clean_course{.seed = 21, .images_per_epoch = 2048, .held_out = 1024, .noise = 0.2};
 constexpr Course mislabelled{.seed = 21, .images_per_epoch = 2048, .held_out = 1024, .noise = 0.2, .mislabelled = 0.35};
 
 TEST(Training, LearnsToRecognizeImagesItNeverSaw) {
-  Training training{clean, at_batch(64, 1)};
+  Training training{clean_course, at_batch(64, 1)};
   EXPECT_LT(training.accuracy(), 0.4);
   for (int epoch = 0; epoch < 15; ++epoch) {
     training.epoch();
@@ -45,9 +45,9 @@ TEST(Training, LearnsToRecognizeImagesItNeverSaw) {
 }
 
 TEST(Training, IsTheSameRunForTheSameSeedsWithEveryCompiler) {
-  Training training{clean, at_batch(32, 5)};
-  Training again{clean, at_batch(32, 5)};
-  Training other{clean, at_batch(32, 6)};
+  Training training{clean_course, at_batch(32, 5)};
+  Training again{clean_course, at_batch(32, 5)};
+  Training other{clean_course, at_batch(32, 6)};
   training.epoch();
   again.epoch();
   other.epoch();
@@ -57,8 +57,8 @@ TEST(Training, IsTheSameRunForTheSameSeedsWithEveryCompiler) {
 }
 
 TEST(Training, NeedsMoreEpochsWithLargerBatches) {
-  const std::optional<int> small = epochs_to(0.87, 60, clean, at_batch(32, 3));
-  const std::optional<int> large = epochs_to(0.87, 60, clean, at_batch(512, 3));
+  const std::optional<int> small = epochs_to(0.87, 60, clean_course, at_batch(32, 3));
+  const std::optional<int> large = epochs_to(0.87, 60, clean_course, at_batch(512, 3));
   ASSERT_TRUE(small && large);
   EXPECT_GE(*large, 2 * *small);
 }
@@ -85,8 +85,8 @@ TEST(Training, TakesBatchSizesThatCannotBeForTheNearestThatCan) {
 }
 
 TEST(Training, MeasuringAccuracyLeavesTheRunAlone) {
-  Training watched{clean, at_batch(128, 2)};
-  Training alone{clean, at_batch(128, 2)};
+  Training watched{clean_course, at_batch(128, 2)};
+  Training alone{clean_course, at_batch(128, 2)};
   for (int i = 0; i < 5; ++i) {
     watched.step();
     EXPECT_GT(watched.accuracy(), 0.0);

@@ -42,6 +42,11 @@ PROFILE = "stage,instruction,frequency,time,energy\n" + "".join(
 program = cxx = package = ""
 
 
+def without_times(done: subprocess.CompletedProcess) -> list[bytes]:
+    """The output, with its form, but without how long the solver took."""
+    return [re.sub(rb"( points in )\d+([.,])\d+ s\n", rb"\1?\2? s\n", text) for text in (done.stdout, done.stderr)]
+
+
 class Locale(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -83,8 +88,7 @@ class Locale(unittest.TestCase):
             for name, variables in others.items():
                 with self.subTest(arguments=arguments, locale=name):
                     done = self.run_with(variables, program, *arguments)
-                    self.assertEqual((done.returncode, done.stdout, done.stderr),
-                                     (expected.returncode, expected.stdout, expected.stderr))
+                    self.assertEqual((done.returncode, *without_times(done)), (expected.returncode, *without_times(expected)))
 
     def test_numbers_are_read_and_written_with_points(self):
         done = self.run_with(self.taken(), program, "virtual", "1xV100", "--load", "constant:150.5W", "--truth", "wahrheit-ä.json",

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from planted import PlantedTree
+from planted import ROOT, PlantedTree
 
 CLANG_TIDY = "clang-tidy-16"
 
@@ -14,17 +14,30 @@ class CompilerGuard(PlantedTree):
     def test_a_header_that_does_not_stand_alone_is_refused(self):
         header = self.tree / "src/base/leaning.hpp"
         self.plant("src/base/leaning.hpp", "// Leans on its includers.\n#pragma once\ninline std::string name();\n")
-        done = self.run_tool("check_headers.py", "--root", self.tree, header)
+        done = self.run_tool("check_alone.py", "--root", self.tree, header)
         self.assert_refused(done, "src/base/leaning.hpp does not compile alone", "string")
         self.plant("src/base/leaning.hpp", "// Stands.\n#pragma once\n#include <string>\nstd::string name();\n")
-        self.assertEqual(self.run_tool("check_headers.py", "--root", self.tree, header).returncode, 0)
+        self.assertEqual(self.run_tool("check_alone.py", "--root", self.tree, header).returncode, 0)
+
+    def test_a_test_that_leans_on_its_neighbours_is_refused(self):
+        self.append("layers.toml", "\n[modules.planted]\nfloor = 1\n")
+        self.plant("src/planted/CMakeLists.txt",
+                   "zeus_module(planted SOURCES planted.cpp TESTS first_test.cpp second_test.cpp)\n")
+        self.plant("src/planted/planted.cpp", "namespace zeus {}\n")
+        self.plant("src/planted/first_test.cpp", "#include <list>\nstd::list<int> first();\n")
+        self.plant("src/planted/second_test.cpp", "std::list<int> second();\n")
+        shutil.copy(ROOT / "CMakePresets.json", self.tree)
+        files = [self.tree / "src/planted" / f"{name}_test.cpp" for name in ("first", "second")]
+        self.assertEqual(self.run_tool("check_alone.py", files[0]).returncode, 0)
+        self.assert_refused(self.run_tool("check_alone.py", *files), "src/planted/second_test.cpp does not compile alone", "list")
 
     def test_a_warning_is_an_error(self):
         self.append("layers.toml", "\n[modules.planted]\nfloor = 1\n")
         self.plant("src/planted/CMakeLists.txt", "zeus_module(planted SOURCES planted.cpp)\n")
         self.plant("src/planted/planted.cpp", "int truncate(double x) { int unused; return x; }\n")
         build = self.tree / "build"
-        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", build], capture_output=True, check=True)
+        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", build, "-DZEUS_PRECOMPILE=OFF"], capture_output=True,
+                       check=True)
         done = subprocess.run(["cmake", "--build", build, "--target", "zeus_planted"], capture_output=True, text=True,
                               check=False)
         self.assert_refused(done, "Werror=unused-variable", "Werror=float-conversion")

@@ -30,7 +30,7 @@ class History(unittest.TestCase):
                        capture_output=True)
 
     def say_it(self, reason: str, **options) -> None:
-        for command, code in ((("check_headers.py", "--changed"), 0), (("check_tidy.py",), 0), (("check_tidy.py", "--minutes", "1"), 0),
+        for command, code in ((("check_alone.py", "--changed"), 0), (("check_tidy.py",), 0), (("check_tidy.py", "--minutes", "1"), 0),
                               (("mutate.py", "--work", str(self.tree / "work")), 1)):
             with self.subTest(command):
                 done = self.run_tool(*command, **options)
@@ -54,7 +54,7 @@ class History(unittest.TestCase):
         self.git("commit", "--quiet", "-m", "All there is")
         for header, code in (("#pragma once\n", 0), ("#pragma once\nUnknown broken;\n", 1)):
             (self.tree / "src" / "whole.hpp").write_text(header, encoding="utf-8")
-            done = self.run_tool("check_headers.py", "--changed")
+            done = self.run_tool("check_alone.py", "--headers", "--changed")
             self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
 
 

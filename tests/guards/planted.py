@@ -12,7 +12,14 @@ KEPT = ("apps", "CMakeLists.txt", "layers.toml", ".clang-format", ".clang-tidy",
         "tests")
 
 
-class PlantedTree(unittest.TestCase):
+class Refusing(unittest.TestCase):
+    def assert_refused(self, done: subprocess.CompletedProcess, *expected: str) -> None:
+        self.assertNotEqual(done.returncode, 0, "the planted offence was let through")
+        for text in expected:
+            self.assertIn(text, done.stderr + done.stdout)
+
+
+class PlantedTree(Refusing):
     """Each test gets `self.tree`, a fresh copy of the project's sources."""
 
     def setUp(self):
@@ -38,13 +45,8 @@ class PlantedTree(unittest.TestCase):
         command = [sys.executable, self.tree / "tools" / tool, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def assert_refused(self, done: subprocess.CompletedProcess, *expected: str) -> None:
-        self.assertNotEqual(done.returncode, 0, "the planted offence was let through")
-        for text in expected:
-            self.assertIn(text, done.stderr + done.stdout)
 
-
-class SmallTree(unittest.TestCase):
+class SmallTree(Refusing):
     """Each test gets `self.root`, a folder with the files of `TREE`, which the guard `TOOL` lets pass."""
 
     TOOL = ""
@@ -61,6 +63,6 @@ class SmallTree(unittest.TestCase):
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
         (self.root / name).write_text(text, encoding="utf-8")
 
-    def check(self, root: pathlib.Path | None = None) -> subprocess.CompletedProcess:
-        return subprocess.run([sys.executable, ROOT / "tools" / self.TOOL, "--root", root or self.root],
+    def check(self, root: pathlib.Path | None = None, arguments: tuple = ()) -> subprocess.CompletedProcess:
+        return subprocess.run([sys.executable, ROOT / "tools" / self.TOOL, "--root", root or self.root, *arguments],
                               capture_output=True, text=True, check=False)

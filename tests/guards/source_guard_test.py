@@ -2,7 +2,7 @@
 
 import unittest
 
-from planted import PlantedTree
+from planted import ROOT, SmallTree
 
 HEADER = "// A contract.\n#pragma once\n"
 
@@ -12,17 +12,21 @@ def function(lines: int) -> str:
     return f"int oversized(int first,\n              int total) {{\n{body}  return total;\n}}\n"
 
 
-class SourceGuard(PlantedTree):
-    def check(self):
-        return self.run_tool("check_source.py", "--root", self.tree)
+class SourceGuard(SmallTree):
+    TOOL = "check_source.py"
+    TREE = {"src/base/clock.hpp": HEADER, "src/base/clock.cpp": "int now() {\n  return 1;\n}\n", "tools/go.py": "print()\n"}
 
     def test_the_project_itself_passes(self):
-        done = self.check()
+        done = self.check(ROOT)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_sound_tree_passes(self):
+        done = self.check()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_an_oversized_function_is_refused_and_a_long_one_only_listed(self):
         self.plant("src/base/long.cpp", function(120))
-        done = self.run_tool("check_source.py", "--root", self.tree, "--longest")
+        done = self.check(arguments=("--longest",))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("  120  src/base/long.cpp:1\n", done.stdout)
         self.plant("src/base/long.cpp", function(121))
