@@ -115,7 +115,7 @@ def compare(build: pathlib.Path) -> None:
     sys.path.insert(0, str(ROOT / "tests" / "support"))
     import python_environment
     try:
-        python = python_environment.interpreter(build, "lowtime")
+        python = python_environment.interpreter(build, "yardsticks")
     except unittest.SkipTest as skipped:
         print(f"  {skipped}")
         return

@@ -118,7 +118,7 @@ def packages(build: pathlib.Path) -> list[Package]:
     sys.path.insert(0, str(ROOT / "tests" / "support"))
     import python_environment
     try:
-        found.append(Package("existing", str(python_environment.interpreter(build, "zeus")), "", build))
+        found.append(Package("existing", str(python_environment.interpreter(build, "yardsticks")), "", build))
     except unittest.SkipTest as skipped:
         print(f"  {skipped}")
     return found

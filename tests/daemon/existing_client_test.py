@@ -46,7 +46,7 @@ class Part:
 
     def __init__(self, tree: MovingTree, environment: dict, *words: object, groups=(GROUP,)) -> None:
         command = another_user.words(python, SCRIPT, *words, groups=groups, mounts=tree.mounts,
-                                     readable=[python, SCRIPT, sys.base_prefix, os.environ["LD_LIBRARY_PATH"].split(":")[0]])
+                                     readable=[python.parents[1], SCRIPT, sys.base_prefix, os.environ["LD_LIBRARY_PATH"].split(":")[0]])
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUSD", "CUDA"))}
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
                                       env={**kept, "PYTHONPATH": str(STAND_IN), "PYTHONDONTWRITEBYTECODE": "1", **environment})
@@ -331,7 +331,7 @@ class ClientWithoutTheDaemon(unittest.TestCase):
 if __name__ == "__main__":
     daemon_session.skip_without_root()
     try:
-        python = python_environment.interpreter(pathlib.Path(sys.argv[2]).resolve(), "zeus", "nvidia-ml-py")
+        python = python_environment.interpreter(pathlib.Path(sys.argv[2]).resolve(), "existing")
     except unittest.SkipTest as reason:
         print(reason)
         sys.exit(77)

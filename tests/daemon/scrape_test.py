@@ -250,7 +250,7 @@ def main() -> int:
         return 0 if unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() else 1
     daemon_session.skip_without_root()
     try:
-        python = python_environment.interpreter(options.build, "prometheus_client")
+        python = python_environment.interpreter(options.build, "clients")
     except unittest.SkipTest as reason:
         print(reason)
         return 77

@@ -162,7 +162,7 @@ class SecondOpinion(unittest.TestCase):
                 for point in result["frontier"] + result["slower_than_least_energy"]]
 
     def test_the_frontier_is_the_optimum(self):
-        python = python_environment.interpreter(self.build, "highspy")
+        python = python_environment.interpreter(self.build, "clients")
         graphs, claims = [], []
         with tempfile.TemporaryDirectory() as name:
             for number in range(GRAPHS):
@@ -179,7 +179,7 @@ class SecondOpinion(unittest.TestCase):
                 self.assertLess(abs(ours / optimum - 1), 1e-6, f"graph {number}: {ours} J, HiGHS {optimum} J")
 
     def test_plans_of_noisy_profiles_are_nearly_the_best_there_are(self):
-        python = python_environment.interpreter(self.build, "highspy")
+        python = python_environment.interpreter(self.build, "clients")
         problems, ours = [], []
         with tempfile.TemporaryDirectory() as name:
             for number in range(2):

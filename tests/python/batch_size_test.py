@@ -260,7 +260,7 @@ class AnyServer:
         self.assertEqual(self.trials()[0][2:4], ("Succeeded", 1))
 
     def test_ranks_have_one_job_and_stop_together(self):
-        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        python = python_environment.interpreter(build, "trainers")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "train.py"
             path.write_text(TWO_RANKS, encoding="utf-8")

@@ -254,12 +254,8 @@ class Scenario(unittest.TestCase):
         self.assertNotIn("Traceback", done.stderr)
 
     def test_the_existing_package_itself(self):
-        pin = python_environment.pinned()["zeus"]
-        folder = build / "python" / f"wheel-{pin.replace('==', '-')}"
-        folder.mkdir(parents=True, exist_ok=True)
-        if not list(folder.glob("*.whl")):
-            python_environment.from_registry(folder, f"fetch {pin}", [
-                sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder, pin])
+        folder = python_environment.made_once(build, f"{python_environment.pin('zeus')}-wheel",
+                                              lambda made: python_environment.download(made, "zeus", "--only-binary", ":all:"))
         environment = self.environment("zeus-cpp")
         environment.pip("install", "--no-deps", next(folder.glob("*.whl")))
         before = environment.run("-c", "import zeus; print(zeus.__version__, zeus.__file__)").stdout

@@ -1,6 +1,7 @@
-"""Creates the environments for the tests beside it, once per build folder.
+"""Makes the Python environments of the tests, which takes minutes: `make test` begins it while it compiles.
 
-  environment.py BUILD_FOLDER servers|scripts|trainers|examples
+  environment.py BUILD_FOLDER [clients|trainers|existing|examples ...]     all of them by default
+  environment.py BUILD_FOLDER unchanged                                    exit 1 if a test wrote into one
 
 Without the registry it prints one line, and the tests that need the environment are skipped.
 """
@@ -11,29 +12,27 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import examples_test  # noqa: E402
-import existing_servers  # noqa: E402
 import python_environment  # noqa: E402
-import user_scripts_test  # noqa: E402
-
-TRAINERS = ("torch", "transformers", "trl", "lightning")
 
 
-def main() -> None:
-    build, which = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-    try:
-        if which == "servers":
-            python_environment.interpreter(build, *existing_servers.PACKAGES)
-        elif which == "scripts":
-            for packages in (user_scripts_test.BESIDE, ("zeus", *user_scripts_test.BESIDE)):
-                python_environment.interpreter(build, *packages)
-        elif which == "trainers":
-            python_environment.interpreter(build, *TRAINERS)
-        else:
-            examples_test.build = build
-            examples_test.examples()
-    except unittest.SkipTest as reason:
-        print(reason)
+def main() -> int:
+    build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or ["clients", "trainers", "existing", "examples"]
+    if wanted == ["unchanged"]:
+        changed = python_environment.changed(build)
+        for path in changed:
+            print(f"written by a test, though shared by all builds: {path}")
+        return 1 if changed else 0
+    for name in wanted:
+        try:
+            if name == "examples":
+                examples_test.build = build
+                examples_test.examples()
+            else:
+                python_environment.interpreter(build, name)
+        except unittest.SkipTest as reason:
+            print(reason)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

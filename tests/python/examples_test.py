@@ -24,25 +24,21 @@ build = pathlib.Path()
 
 
 def examples() -> pathlib.Path:
-    """The folder of example scripts, fetched once per build folder."""
-    pin = python_environment.pinned()["zeus"]
-    folder = build / "python" / pin.replace("==", "-")
-    if not (folder / "examples").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        python_environment.from_registry(
-            folder, f"fetch the source archive of {pin}",
-            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder, pin])
+    """The folder of example scripts, fetched once per machine."""
+    def fetch(folder: pathlib.Path) -> None:
+        python_environment.download(folder, "zeus", "--no-binary", ":all:")
         with tarfile.open(next(folder.glob("*.tar.gz"))) as archive, tempfile.TemporaryDirectory(dir=folder) as taken:
             archive.extractall(taken, [each for each in archive.getmembers() if "/examples/" in each.name])
             next(pathlib.Path(taken).iterdir()).joinpath("examples").rename(folder / "examples")
-    return folder / "examples"
+
+    return python_environment.made_once(build, f"{python_environment.pin('zeus')}-examples", fetch) / "examples"
 
 
 class PowerLimitExamples(unittest.TestCase):
     def run_example(self, name: str, ranks: int, images: int, *arguments: str) -> list:
         """The optimizer's results after each epoch, for each rank."""
         script = examples() / "power_limit_optimizer" / name
-        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        python = python_environment.interpreter(build, "trainers")
         # The fully sharded example wants --local-rank, which only the older of the two launchers passes.
         launcher = "torch.distributed.launch" if "fsdp" in name else "torch.distributed.run"
         start = [python] if ranks == 1 else [python, "-m", launcher, "--standalone", "--nproc-per-node", ranks]

@@ -22,8 +22,6 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environment  # noqa: E402
 
-PACKAGES = ("zeus", "torch", "pydantic", "fastapi", "uvicorn", "python-dotenv", "aiofiles", "sqlalchemy", "aiosqlite", "greenlet")
-
 BATCH_SIZE = """
 import os, sys
 port, folder = int(sys.argv[1]), sys.argv[2]
@@ -95,7 +93,7 @@ class ExistingServer:
 
 @contextlib.contextmanager
 def _running(build: pathlib.Path, program: str, files: dict[str, str]):
-    python = python_environment.interpreter(build, *PACKAGES)
+    python = python_environment.interpreter(build, "existing")
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (pathlib.Path(folder) / name).write_text(content, encoding="utf-8")

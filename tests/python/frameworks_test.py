@@ -90,7 +90,7 @@ class Frameworks(unittest.TestCase):
 
     @unittest.skipUnless(BLOG.exists(), f"skipped: {BLOG} is not here")
     def test_the_published_snippet_runs_as_it_stands(self):
-        python = python_environment.interpreter(build, "torch")
+        python = python_environment.interpreter(build, "trainers")
         done = self.run_program(python, TORCH_PREAMBLE + published_snippet())
         epochs = re.findall(r"^Epoch (\d+): ([\d.e-]+) s, ([\d.]+) J$", done.stdout, re.MULTILINE)
         self.assertEqual([int(number) for number, _, _ in epochs], list(range(100)))
@@ -102,11 +102,11 @@ class Frameworks(unittest.TestCase):
         self.assertEqual(done.stderr.count("torch has no GPU here"), 1, done.stderr)
 
     def test_a_gpus_handle_is_that_of_pynvml(self):
-        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        python = python_environment.interpreter(build, "clients")
         self.assertEqual(self.run_program(python, PYNVML_PROGRAM).stdout, "2\n")
 
     def test_a_jax_program_is_measured(self):
-        python = python_environment.interpreter(build, "jax", "jaxlib")
+        python = python_environment.interpreter(build, "clients")
         done = self.run_program(python, JAX_PROGRAM)
         printed, numbers = done.stdout.splitlines()
         self.assertRegex(printed, r"^Measurement\(time=.*, gpu_energy=\{0: ")
@@ -115,7 +115,7 @@ class Frameworks(unittest.TestCase):
         self.assertEqual(done.stderr.count("jax has no GPU here"), 1, done.stderr)
 
     def test_torch_is_waited_for_only_where_it_works_and_ranks_are_known(self):
-        python = python_environment.interpreter(build, "torch")
+        python = python_environment.interpreter(build, "trainers")
         done = self.run_program(python, """
 import warnings; warnings.simplefilter("error")
 from zeus.monitor import ZeusMonitor

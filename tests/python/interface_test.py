@@ -163,7 +163,7 @@ class Interface(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.not_there, cls.exceptions = table("not there"), table("name")
-        python = python_environment.interpreter(build, *existing_servers.PACKAGES)
+        python = python_environment.interpreter(build, "existing")
         plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         cls.theirs = walk(python, plain, *itertools.chain(*cls.not_there))
         cls.ours = walk(sys.executable, dict(os.environ))

@@ -286,7 +286,7 @@ class ByTheExistingServer(unittest.TestCase):
             optimizer.on_step_end()
 
     def test_ranks_of_a_group_get_one_job_and_a_schedule_each(self):
-        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        python = python_environment.interpreter(build, "trainers")
         plans = [[("forward", 1380 - 60 * rank), ("backward", 900 + 60 * rank)] for rank in range(2)]
         script = (
             "import os, sys, torch.distributed as dist\n"

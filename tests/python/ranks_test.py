@@ -55,7 +55,7 @@ class Run:
     """One start of the ranks, and their trainings."""
 
     def __init__(self, ranks: int, *options: str) -> None:
-        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        python = python_environment.interpreter(build, "trainers")
         with tempfile.TemporaryDirectory() as folder:
             command = [program, "virtual", "4xV100", "--", python, "-m", "torch.distributed.run", "--standalone",
                        "--nproc-per-node", ranks, TRAINING, folder, *options]

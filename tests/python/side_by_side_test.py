@@ -40,7 +40,7 @@ class SideBySide(unittest.TestCase):
         return {name: rest for name, *rest in json.loads(done.stdout.splitlines()[-1])}
 
     def compare(self, script: str, gpus: str, *arguments: str) -> None:
-        python = python_environment.interpreter(build, *existing_servers.PACKAGES)
+        python = python_environment.interpreter(build, "existing")
         stand_in = str(FOLDER / "stand_in")
         package = os.environ["PYTHONPATH"]
         with concurrent.futures.ThreadPoolExecutor() as both:

@@ -18,7 +18,7 @@ build = pathlib.Path()
 
 class InTheirEnvironment(unittest.TestCase):
     def run_tests(self, script: str, gpus: str) -> None:
-        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        python = python_environment.interpreter(build, "trainers")
         command = [program, "virtual", gpus, "--load", "constant:180W", "--", python, pathlib.Path(__file__).parent / script]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=900)
         self.assertEqual(done.returncode, 0, done.stderr[-6000:])
@@ -27,7 +27,7 @@ class InTheirEnvironment(unittest.TestCase):
         self.run_tests("trainers_in_environment.py", "4xV100")
 
     def test_the_example(self):
-        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        python = python_environment.interpreter(build, "trainers")
         command = [program, "virtual", "1xV100", "--load", "follow:cifar100", "--", python, EXAMPLE]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr[-6000:])

@@ -40,7 +40,7 @@ class Interface(unittest.TestCase):
 
 class Types(unittest.TestCase):
     def setUp(self):
-        self.python = python_environment.interpreter(build, "mypy", "vermin")
+        self.python = python_environment.interpreter(build, "clients")
         # The front's types, which are generated for the build tree; those of the package are in mypy's start folder.
         self.environment = {**os.environ, "PYTHONPATH": "", "MYPYPATH": str(build / "package" / "zeus_cpp" / "front")}
 

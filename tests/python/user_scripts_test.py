@@ -26,7 +26,6 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 WATTS = 180.0
 # Of a window: counters move in steps of some joules, and a busy machine looks at them late.
 JOULES_OFF, SHARE_OFF = 3.0, 0.04
-BESIDE = ("torch", "pandas", "nbclient", "ipykernel")
 # Runs a script and prints the limits that hold afterwards; ours are put back by then, or shortly after by the guardian.
 AND_LOOK = """
 import ctypes, subprocess, sys, time
@@ -115,8 +114,8 @@ class UserScripts(unittest.TestCase):
     def test_each_runs_as_with_the_existing_package_and_what_it_prints_is_true(self):
         scripts = [Script.read(path) for path in sorted((FOLDER / "user_scripts").glob("*.py"))]
         scripts = [script for script in scripts if every or "every run" in script.marks]
-        theirs = python_environment.interpreter(build, "zeus", *BESIDE)
-        ours = python_environment.interpreter(build, *BESIDE)
+        theirs = python_environment.interpreter(build, "existing")
+        ours = python_environment.interpreter(build, "trainers")
         package = os.environ["PYTHONPATH"]
         with concurrent.futures.ThreadPoolExecutor(2) as at_once:
             runs = [(script, at_once.submit(run, "ours", ours, package, script), at_once.submit(run, "theirs", theirs, "", script))

@@ -104,7 +104,7 @@ def on_virtual_gpus(python: pathlib.Path, code: str) -> str:
 def make_wheel(python: str) -> pathlib.Path:
     """Built without isolation, so that the pinned versions are used; the same tools serve every Python version. From a copy in
     a folder with spaces, as people have them."""
-    tools = python_environment.interpreter(build, "scikit-build-core", "pybind11")
+    tools = python_environment.interpreter(build, "clients")
     version = run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
     folder = build / "python" / f"wheel-{version}"
     shutil.rmtree(folder / "made", ignore_errors=True)
@@ -208,7 +208,7 @@ class Wheel(unittest.TestCase):
 
 class Clone(unittest.TestCase):
     def test_pip_installs_a_clone_and_the_documents_lines_run(self):
-        python_environment.interpreter(build, "scikit-build-core", "pybind11")  # is there a registry?
+        python_environment.interpreter(build, "clients")  # is there a registry?
         if not (ROOT / ".git").exists():
             self.skipTest("skipped: this is no checkout of git's")
         with tempfile.TemporaryDirectory(prefix="a folder ") as folder:

@@ -24,10 +24,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environment  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-TORCH = ("torch", "transformers", "trl", "lightning")
-PACKAGES = {"hf_no_trainer": TORCH, "hf_text_classification": TORCH, "lightning_autoencoder": TORCH, "lightning_classifier": TORCH,
-            "numpy_mlp": ("scikit-learn",), "pytorch_char_lm": TORCH, "pytorch_imagenet": TORCH, "pytorch_mnist": TORCH,
-            "pytorch_tqdm": TORCH, "sklearn_out_of_core": ("scikit-learn",)}
+SCRIPTS = ("hf_no_trainer", "hf_text_classification", "lightning_autoencoder", "lightning_classifier", "numpy_mlp",
+           "pytorch_char_lm", "pytorch_imagenet", "pytorch_mnist", "pytorch_tqdm", "sklearn_out_of_core")
+WITHOUT_TORCH = ("numpy_mlp", "sklearn_out_of_core")
 RECURRENCES = 8
 # Memory-bound: the highest limit costs 15 % more than the best.
 GPU, LOAD, MAX_POWER, ETA = "1xV100", "work:0.8,1,0.7", 250.0, 0.5
@@ -50,7 +49,7 @@ for limit in map(int, sys.argv[2:]):
     driver.zeus_virtual_read_truth(0, ctypes.byref(truth))
     print(limit, truth.speed, truth.power)
 """
-program, build, names = "", pathlib.Path(), tuple(PACKAGES)
+program, build, names = "", pathlib.Path(), SCRIPTS
 
 
 @dataclasses.dataclass
@@ -97,12 +96,12 @@ def recur(name: str, python: pathlib.Path, folder: pathlib.Path) -> Outcome:
 
 class PublishedScripts(unittest.TestCase):
     def test_most_come_near_the_best_without_an_edit(self):
-        pythons = {packages: python_environment.interpreter(build, *packages) for packages in set(PACKAGES.values())}
+        torch, without = (python_environment.interpreter(build, group) for group in ("trainers", "clients"))
         cost = costs()
         best = min(cost.values())
         self.assertGreater(cost[max(LIMITS)] / best - 1, NEAR, "the default must not be the best")
         with tempfile.TemporaryDirectory() as held, concurrent.futures.ThreadPoolExecutor(BESIDE_ONE_ANOTHER) as pool:
-            futures = [pool.submit(recur, name, pythons[PACKAGES[name]], pathlib.Path(held) / name) for name in names]
+            futures = [pool.submit(recur, name, without if name in WITHOUT_TORCH else torch, pathlib.Path(held) / name) for name in names]
             concurrent.futures.wait(futures)
         failures = [str(future.exception()) for future in futures if future.exception()]
         outcomes = [future.result() for future in futures if not future.exception()]

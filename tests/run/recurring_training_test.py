@@ -51,7 +51,7 @@ class RecurringTraining(unittest.TestCase):
     def setUpClass(cls):
         cls.python = sys.executable
         if trainer == "pytorch":
-            cls.python = str(python_environment.interpreter(build, "torch"))
+            cls.python = str(python_environment.interpreter(build, "trainers"))
         cls.script = [cls.python, str(HERE / "plain_training.py"), "--with", trainer, "--learning-rate", "1"]
         cls.waiting = ["--wait-step", str(WAIT_STEP), "--wait-sample", str(WAIT_SAMPLE)]
         model = subprocess.run(

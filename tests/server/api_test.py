@@ -61,7 +61,7 @@ def walk_as_existing_clients_do(server: session.Server) -> None:
 
 class Interface(unittest.TestCase):
     def test_is_as_documented(self) -> None:
-        python = python_environment.interpreter(ARGUMENTS.build, "schemathesis")
+        python = python_environment.interpreter(ARGUMENTS.build, "clients")
         with tempfile.TemporaryDirectory() as text:
             folder = pathlib.Path(text)
             with session.Server(ARGUMENTS.zeus, folder) as server:

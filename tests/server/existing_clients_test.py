@@ -40,7 +40,7 @@ class Run:
     """A training from its start to its end."""
 
     def __init__(self, script: str, ranks: int, job: str, url: str) -> None:
-        python = python_environment.interpreter(build, *existing_servers.PACKAGES)
+        python = python_environment.interpreter(build, "existing")
         path = examples_test.examples() / "batch_size_optimizer" / "mnist" / script
         start = [python] if ranks == 1 else [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
         with tempfile.TemporaryDirectory() as folder:

@@ -31,7 +31,7 @@ for line in sys.stdin:
 
 class Metrics(unittest.TestCase):
     def test_never_fall_and_are_what_the_jobs_have(self) -> None:
-        python = python_environment.interpreter(ARGUMENTS.build, "prometheus_client")
+        python = python_environment.interpreter(ARGUMENTS.build, "clients")
         names = ["a", "b/c", 'd "quoted"']
         with tempfile.TemporaryDirectory() as text:
             folder = pathlib.Path(text)

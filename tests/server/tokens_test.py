@@ -134,7 +134,7 @@ class WithTokens(ServerCase):
         self.assertNotIn(issued, self.server.log.read_text(encoding="utf-8"))
 
     def test_agree_with_what_others_make_and_read(self) -> None:
-        python = python_environment.interpreter(ARGUMENTS.build, "pyjwt")
+        python = python_environment.interpreter(ARGUMENTS.build, "clients")
         issued = subprocess.run([ARGUMENTS.zeus, "token", "issue", "--signing-key-path", self.key, "--user", "ann", "--scope",
                                  "jobs-read,metrics", "--expires", "1h"], capture_output=True, text=True, check=True).stdout.strip()
         script = ("import jwt, sys, json, time; key = open(sys.argv[1], 'rb').read();"

@@ -1,48 +1,97 @@
-"""A Python environment with packages of packaging/python-tests.txt, for tests with other projects' programs.
+"""Python environments for tests with other projects' programs, one for each group of packaging/python-tests.txt.
 
-    python = python_environment.interpreter(build_folder, "nvidia-ml-py", "nvitop")
+    python = python_environment.interpreter(build_folder, "clients")
 
-The environment is created once per build folder and set of packages; torch, which is larger than all the others together, is
-installed once and shared by all environments that need it. If the registry cannot be reached, the test is skipped with one
-line.
+An environment is made once per machine and set of pins, in the user's cache folder, and shared by all builds: tests only read it.
+(In the build folder where the cache cannot be written.) Processes that want the same one wait for the first. If the registry
+cannot be reached, the test is skipped with one line.
 """
 
+import collections
 import fcntl
 import hashlib
+import os
 import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 import time
 import unittest
 import venv
+from typing import Callable
 
 # If the registry cannot be reached, every test would wait for it again.
 TRIED_AGAIN_AFTER = 600.0
 PINS = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "python-tests.txt"
 
 
-def pinned() -> dict[str, str]:
-    """Package name to the line that pins it."""
-    lines = [line.split("#")[0].strip() for line in PINS.read_text(encoding="utf-8").splitlines()]
-    return {re.split(r"[=\[;]", line)[0]: line for line in lines if line}
+def groups() -> dict[str, list[str]]:
+    """Name of a group to the lines that pin its packages."""
+    found: dict[str, list[str]] = collections.defaultdict(list)
+    group = ""
+    for line in PINS.read_text(encoding="utf-8").splitlines():
+        line = line.split("#")[0].strip()
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif line:
+            found[group].append(line)
+    return dict(found)
 
 
-def skip_if_refused(folder: pathlib.Path) -> None:
-    """Skips the test if the registry failed for this folder a short time ago."""
-    refusal = folder / "refused"
-    if refusal.exists() and time.time() - refusal.stat().st_mtime < TRIED_AGAIN_AFTER:
-        raise unittest.SkipTest(refusal.read_text(encoding="utf-8"))
+def pin(package: str) -> str:
+    return next(line for lines in groups().values() for line in lines if re.split(r"[=\[;]", line)[0] == package)
+
+
+def shared_folder(build: pathlib.Path) -> pathlib.Path:
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    for folder in (cache / "zeus-tests", build / "python"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    raise RuntimeError(f"neither {cache} nor {build} can be written")
 
 
 def from_registry(folder: pathlib.Path, what: str, command: list) -> None:
-    """Runs a command that needs the registry; if it fails, this test is skipped, and for some time the next ones too."""
-    skip_if_refused(folder)
-    refusal = folder / "refused"
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    """Runs a command that needs the registry. If it fails, this test is skipped, and for some time the next ones too."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        refusal.write_text(f"skipped: cannot {what} from the registry: {reason}", encoding="utf-8")
-        raise unittest.SkipTest(refusal.read_text(encoding="utf-8"))
+        (folder / "refused").write_text(f"skipped: cannot {what} from the registry: {reason}", encoding="utf-8")
+        raise unittest.SkipTest((folder / "refused").read_text(encoding="utf-8"))
+
+
+def made_once(build: pathlib.Path, name: str, make: Callable[[pathlib.Path], None]) -> pathlib.Path:
+    """The shared folder of this name. The first process that wants it makes it, and the others wait."""
+    folder = shared_folder(build) / name
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "complete").exists():
+            refusal = folder / "refused"
+            if refusal.exists() and time.time() - refusal.stat().st_mtime < TRIED_AGAIN_AFTER:
+                raise unittest.SkipTest(refusal.read_text(encoding="utf-8"))
+            make(folder)
+            (folder / "complete").touch()
+    return folder
+
+
+def interpreter(build: pathlib.Path, group: str) -> pathlib.Path:
+    wanted = groups()[group]
+
+    def make(folder: pathlib.Path) -> None:
+        venv.create(folder / "environment", with_pip=True, clear=True)
+        # Modules are compiled afterwards, on all processors, so that no test writes them.
+        from_registry(folder, f"install the Python packages '{group}'", [
+            folder / "environment/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *wanted])
+        subprocess.run([folder / "environment/bin/python", "-m", "compileall", "-q", "-j", "0", folder / "environment/lib"],
+                       check=False, stdout=subprocess.DEVNULL)
+
+    key = hashlib.sha256("\n".join([sys.version, sys.base_prefix, *wanted]).encode()).hexdigest()[:12]
+    return made_once(build, f"{group}-{key}", make) / "environment" / "bin" / "python"
 
 
 def packages_of(python: pathlib.Path) -> pathlib.Path:
@@ -50,20 +99,16 @@ def packages_of(python: pathlib.Path) -> pathlib.Path:
     return next((python.parent.parent / "lib").glob("python3.*")) / "site-packages"
 
 
-def interpreter(build: pathlib.Path, *packages: str) -> pathlib.Path:
-    lender = interpreter(build, "torch") if "torch" in packages and len(packages) > 1 else None
-    wanted = [pinned()[package] for package in packages]
-    folder = build / "python" / hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:12]
-    folder.mkdir(parents=True, exist_ok=True)
-    python = folder / "environment" / "bin" / "python"
-    with open(folder / "lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "complete").exists():
-            skip_if_refused(folder)
-            venv.create(folder / "environment", with_pip=True, clear=True)
-            if lender is not None:
-                (packages_of(python) / "torch.pth").write_text(f"{packages_of(lender)}\n", encoding="utf-8")
-            from_registry(folder, f"install {', '.join(wanted)}",
-                          [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
-            (folder / "complete").touch()
-    return python
+def download(folder: pathlib.Path, package: str, *options: str) -> None:
+    """Fetches a package's archive; options are those of `pip download`."""
+    from_registry(folder, f"fetch {pin(package)}", [
+        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *options, "--dest", folder, pin(package)])
+
+
+def changed(build: pathlib.Path) -> list[pathlib.Path]:
+    """The files that a test wrote into an environment after it was made."""
+    found = []
+    for complete in shared_folder(build).glob("*/complete"):
+        made = complete.stat().st_mtime
+        found += [path for path in complete.parent.joinpath("environment").rglob("*") if path.lstat().st_mtime > made]
+    return found

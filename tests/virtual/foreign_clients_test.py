@@ -84,7 +84,7 @@ class ForeignClients(unittest.TestCase):
         return done.stdout
 
     def test_nvidias_package_sees_and_drives_the_gpus(self):
-        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        python = python_environment.interpreter(build, "clients")
         script = build / "python" / "look_at_gpus.py"
         script.write_text(LOOK, encoding="utf-8")
         seen = json.loads(self.run_virtual(python, script))
@@ -105,7 +105,7 @@ class ForeignClients(unittest.TestCase):
             self.assertEqual(capped["highest_clock"], free["highest_clock"])
 
     def test_nvidias_package_reads_fields_by_number_and_type(self):
-        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        python = python_environment.interpreter(build, "clients")
         seen = json.loads(self.run_virtual(python, "-c", LOOK_AT_FIELDS, spec=("2xV100,1xH100", "--load", "constant:200W")))
         self.assertEqual(seen["energy"], sorted(seen["energy"]), "the call is between the two readings of the field")
         self.assertGreater(seen["energy"][0], 10_000)
@@ -114,7 +114,7 @@ class ForeignClients(unittest.TestCase):
         self.assertLessEqual(seen["average"], 200_500)
 
     def test_amds_package_sees_and_drives_the_gpus(self):
-        python = python_environment.interpreter(build, "amdsmi")
+        python = python_environment.interpreter(build, "clients")
         seen = json.loads(self.run_virtual(python, "-c", LOOK_AT_AMD, spec=("1xV100,1xA100@amd", "--load", "constant:200W")))
         self.assertEqual(seen["name"], "Virtual GPU (A100)")
         self.assertEqual([seen["cap"][f"{which}_power_cap"] for which in ("min", "default", "max")],
@@ -127,14 +127,14 @@ class ForeignClients(unittest.TestCase):
         self.assertEqual(seen["processes"], [seen["pid"]])
 
     def test_without_a_session_there_is_no_driver(self):
-        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        python = python_environment.interpreter(build, "clients")
         code = "import pynvml as n\ntry:\n  n.nvmlInit()\nexcept n.NVMLError as e: print(e.value == n.NVML_ERROR_DRIVER_NOT_LOADED)"
         done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True,
                               env={"LD_LIBRARY_PATH": str(build / "lib" / "zeus" / "virtual")})
         self.assertEqual(done.stdout, "True\n")
 
     def test_nvitop_shows_gpus_power_limits_and_processes(self):
-        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        python = python_environment.interpreter(build, "clients")
         shown = self.run_virtual(python, "-m", "nvitop", "--once", "--ascii")
         self.assertEqual(shown.count("V100-PCIE-32GB"), 2, shown)
         self.assertIn("H100 80GB HBM3", shown)
