@@ -8,7 +8,13 @@
 // non-ASCII letter outside strings, which its search for blanks treats as unreachable. A few lines later it refuses
 // such files with their place. So nothing is asserted or assumed here, in any build, and such a letter does not count
 // as blank.
+#ifdef TOML_LIB_MAJOR
+#error "toml++ was included before in this piece, with its assertions and assumptions"
+#endif
+#ifdef NDEBUG
+#define ZEUS_ASSERTS_NOTHING  // as files after this one in its piece expect
 #undef NDEBUG
+#endif
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
@@ -17,6 +23,9 @@
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE __builtin_unreachable()  // NOLINT(readability-identifier-naming): the library's own
 #include <toml++/toml.h>
+#ifdef ZEUS_ASSERTS_NOTHING
+#define NDEBUG
+#endif
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,6 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KEPT = ("apps", "CMakeLists.txt", "layers.toml", ".clang-format", ".clang-tidy", "cmake", "include", "packaging", "src", "tools",
-        "tests")
 
 
 class Refusing(unittest.TestCase):
@@ -20,20 +18,29 @@ class Refusing(unittest.TestCase):
 
 
 class PlantedTree(Refusing):
-    """Each test gets `self.tree`, a fresh copy of the project's sources."""
+    """`self.tree` is a copy of the project's sources, or of what KEPT names. What a test plants is gone for the next."""
 
-    def setUp(self):
+    KEPT: tuple[str, ...] = ("apps", "CMakeLists.txt", "layers.toml", ".clang-format", ".clang-tidy", "cmake", "include",
+                             "packaging", "src", "tools", "tests")
+    tree: pathlib.Path
+
+    @classmethod
+    def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.tree = pathlib.Path(folder.name) / "zeus"
-        self.tree.mkdir()
-        for name in KEPT:
+        cls.addClassCleanup(folder.cleanup)
+        cls.tree = pathlib.Path(folder.name) / "zeus"
+        cls.tree.mkdir()
+        for name in cls.KEPT:
             source = ROOT / name
             copy = shutil.copytree if source.is_dir() else shutil.copy
-            copy(source, self.tree / name)
+            copy(source, cls.tree / name)
 
     def plant(self, path: str, text: str) -> None:
         file = self.tree / path
+        if file.exists():
+            self.addCleanup(file.write_text, file.read_text(encoding="utf-8"), encoding="utf-8")
+        else:
+            self.addCleanup(file.unlink)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
