@@ -24,7 +24,7 @@ ASK = "import torch, json; print(json.dumps([torch.__path__[0], torch.compiled_w
 class TorchExample(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        python = python_environment.interpreter(pathlib.Path(build), "torch")
+        python = python_environment.interpreter(pathlib.Path(build), "trainers")
         answer = subprocess.run([python, "-c", ASK], capture_output=True, text=True, check=True)
         torch, cxx11_abi = json.loads(answer.stdout)
         assert cxx11_abi, "this build of libtorch uses strings of another kind: nothing of C++11 can be linked with it"
