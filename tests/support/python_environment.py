@@ -106,9 +106,10 @@ def download(folder: pathlib.Path, package: str, *options: str) -> None:
 
 
 def changed(build: pathlib.Path) -> list[pathlib.Path]:
-    """The files that a test wrote into an environment after it was made."""
+    """The files that a test wrote into an environment after it was made. Certificates aside: a machine may add its own."""
     found = []
     for complete in shared_folder(build).glob("*/complete"):
         made = complete.stat().st_mtime
-        found += [path for path in complete.parent.joinpath("environment").rglob("*") if path.lstat().st_mtime > made]
+        found += [path for path in complete.parent.joinpath("environment").rglob("*")
+                  if path.suffix != ".pem" and path.is_file() and path.stat().st_mtime > made]
     return found
