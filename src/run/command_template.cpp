@@ -24,7 +24,7 @@ std::optional<std::string> text(const std::optional<T>& value) {
   return value ? std::optional{fmt::format("{}", *value)} : std::nullopt;
 }
 
-constexpr std::array<Placeholder, 5> places{{
+constexpr std::array<Placeholder, 5> placeholders{{
     {"batch_size", "ZEUS_BATCH_SIZE", "--batch-sizes", [](const TryValues& v) { return text(v.batch_size); }},
     {"learning_rate", "ZEUS_LEARNING_RATE", "--learning-rate",
      [](const TryValues& v) { return text(v.learning_rate); }},
@@ -40,8 +40,8 @@ const Placeholder* place_at(std::string_view text) {
     return text.size() >= place.name.size() + 2 && text.substr(1).starts_with(place.name) &&
            text[place.name.size() + 1] == '}';
   };
-  const auto* const found = std::ranges::find_if(places, fits);
-  return found == places.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find_if(placeholders, fits);
+  return found == placeholders.end() ? nullptr : &*found;
 }
 
 std::string fill_word(std::string_view word, const TryValues& values) {
@@ -95,7 +95,7 @@ std::vector<std::string> CommandTemplate::fill(const TryValues& values) const {
 
 std::vector<std::pair<std::string, std::string>> environment_of(const TryValues& values) {
   std::vector<std::pair<std::string, std::string>> variables;
-  for (const Placeholder& place : places) {
+  for (const Placeholder& place : placeholders) {
     if (std::optional<std::string> value = place.value(values)) {
       variables.emplace_back(place.variable, *std::move(value));
     }

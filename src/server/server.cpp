@@ -11,7 +11,7 @@ namespace {
 
 // Most of them wait for the store, whose writes share a flush.
 constexpr std::size_t worker_threads = 16;
-constexpr std::size_t most_waiting = 2048;
+constexpr std::size_t most_waiting_requests = 2048;
 constexpr std::size_t most_connections = 4096;
 constexpr std::size_t most_from_one_address = 2048;
 constexpr Seconds between_looks_for_the_end{0.01};
@@ -53,7 +53,7 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
                .instance = plan.instance,
                .tokens = plan.access.credentials.keys.has_value(),
                .jobs_of_a_user = plan.jobs_of_a_user},
-      workers_{std::make_unique<Workers>(worker_threads, most_waiting)},
+      workers_{std::make_unique<Workers>(worker_threads, most_waiting_requests)},
       api_{loop,
            service_,
            *workers_,
