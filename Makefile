@@ -14,7 +14,7 @@ test: setup
 
 # Builds only the program, which is about half of the code.
 demo:
-	@echo "The program is built first, in 2 to 10 minutes; then the demo prints a line for each of its nights."
+	@echo "The program is built first, in 4 to 10 minutes on two processors; then the demo prints a line for each of its nights."
 	@packaging/set_up.sh
 	cmake --preset release
 	cmake --build build --target zeus_program_zeus
