@@ -23,7 +23,14 @@ set(ZEUS_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize= 
 option(ZEUS_FUZZ "Build the fuzzers with libFuzzer, and trace the modules that they feed (Clang)" OFF)
 option(ZEUS_TESTS "Build tests, benchmarks and fuzzers, which take more of Debian's packages" ON)
 option(ZEUS_PRECOMPILE "Precompile the standard headers and GoogleTest" ON)
-option(ZEUS_PIECES "Compile the files of a target in pieces of several, because headers take most of the time" ON)
+set(ZEUS_PIECES 32 CACHE STRING "How many files of a target are compiled as one, because headers take most of the time; 1: each alone")
+
+# A file count of 0: all of the target's.
+function(zeus_in_pieces target files)
+  if(ZEUS_PIECES GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
+endfunction()
 
 # One kind of position-independent code for libraries, programs and tests alike, so that they can share precompiled headers.
 add_compile_options(-fPIC -ffp-contract=off)

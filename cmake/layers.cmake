@@ -1,8 +1,9 @@
 # CMake's side of layers.toml: a module's links come from there and from nowhere else.
 #
-#   zeus_module(measure [PARALLEL] SOURCES a.cpp TESTS a_test.cpp)
+#   zeus_module(measure [PARALLEL] [COMPUTES] SOURCES a.cpp TESTS a_test.cpp)
 #                          in the module's folder: the static library zeus_measure, and measure_test. PARALLEL, for modules
-#                          that use several threads, labels their tests `parallel`: of interest under the thread sanitizer
+#                          that use several threads, labels their tests `parallel`: of interest under the thread sanitizer.
+#                          COMPUTES, for modules whose tests compute for long: optimized in sanitized builds, too
 #   zeus_program(zeus)     bin/zeus from its source in layers.toml
 #   zeus_check_links()     call it last: refuses a link that layers.toml does not list
 
@@ -14,14 +15,18 @@ execute_process(
 include(${PROJECT_BINARY_DIR}/layers.generated.cmake)
 include(GoogleTest)
 
-# Parsing headers takes most of the compiler's time, so that it is done once for many files: in pieces of eight files, which
-# leave a change quick to build, and with precompiled headers that nearly every file needs: the standard library for all,
-# GoogleTest for tests. The code of tests is compiled more often than run, so it is not optimized, which halves its build time.
+# Parsing headers takes most of the compiler's time, so that it is done once for many files: in pieces of ZEUS_PIECES files, and
+# with precompiled headers that nearly every file needs: the standard library for all, GoogleTest for tests. The code of tests
+# is compiled more often than run, so it is not optimized, which halves its build time.
 function(zeus_quick_build target test)
   if(test)
     target_compile_options(${target} PRIVATE -O0)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ZEUS_PIECES} UNITY_BUILD_BATCH_SIZE 8)
+  zeus_in_pieces(${target} ${ZEUS_PIECES})
+  if(ZEUS_SANITIZE AND ARGN)
+    target_compile_options(${target} PRIVATE -O1)  # which the precompiled headers are not
+    return()
+  endif()
   if(NOT ZEUS_PRECOMPILE)
     return()
   endif()
@@ -72,14 +77,14 @@ function(zeus_all_below result target)
 endfunction()
 
 function(zeus_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL" "" "SOURCES;TESTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL;COMPUTES" "" "SOURCES;TESTS")
   string(REPLACE "/" "_" flat ${name})
   if(NOT DEFINED ZEUS_MODULE_${flat}_FOLDER)
     message(FATAL_ERROR "layers.toml has no module '${name}'")
   endif()
   zeus_present_targets(links ${ZEUS_MODULE_${flat}_LINKS})
   add_library(zeus_${flat} STATIC ${arg_SOURCES})
-  zeus_quick_build(zeus_${flat} FALSE)
+  zeus_quick_build(zeus_${flat} FALSE ${arg_COMPUTES})
   target_include_directories(zeus_${flat} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(zeus_${flat} PUBLIC ${links} ${ZEUS_MODULE_${flat}_EXTERNAL} Threads::Threads)

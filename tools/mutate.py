@@ -195,7 +195,7 @@ def main():
         mutants = [mutant for mutant in mutants if shown(mutant) in survivors]
 
     # Each source alone, because a mutant replaces one.
-    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None", "-DZEUS_PIECES=OFF",
+    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None", "-DZEUS_PIECES=1",
                     "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_FLAGS=-O1 -w -D_GLIBCXX_ASSERTIONS"],
                    check=True, stdout=subprocess.DEVNULL)
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))

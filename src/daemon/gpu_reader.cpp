@@ -14,7 +14,7 @@ namespace {
 
 constexpr Seconds between_openings{1};
 constexpr std::array kinds{PowerKind::instant, PowerKind::average, PowerKind::plain};
-constexpr std::array scopes{PowerScope::gpu, PowerScope::module, PowerScope::memory};
+constexpr std::array power_scopes{PowerScope::gpu, PowerScope::module, PowerScope::memory};
 
 protocol::ReportedPower read_power(const device::Gpu& gpu, PowerKind kind, PowerScope scope, Instant tried) {
   return {kind, scope, {gpu.power(kind, scope), Moment{.at = tried, .latency = {}}}};
@@ -99,7 +99,7 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
       }
     }
     if ((parts & (power_now | Parts::power)) != 0) {
-      for (const PowerScope scope : scopes) {
+      for (const PowerScope scope : power_scopes) {
         for (const PowerKind kind : kinds) {
           const bool wanted = (parts & Parts::power) != 0 || (scope == PowerScope::gpu && readings.power.empty());
           if (wanted && has_power(*gpu, kind, scope)) {

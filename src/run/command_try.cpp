@@ -13,7 +13,7 @@ namespace zeus::run {
 namespace {
 
 // How long nothing may happen before a beat is due.
-constexpr Seconds patience{5};
+constexpr Seconds longest_wait{5};
 constexpr Seconds between_signs{60};
 // By this many progress events the start of the training is known.
 constexpr int first_words = 2;
@@ -142,7 +142,7 @@ void CommandTry::optimize() {
 
 std::vector<jobs::Try::Event> CommandTry::go_on() {
   Running& running = *running_;
-  const std::vector<Progress> all = running.command->wait(patience);
+  const std::vector<Progress> all = running.command->wait(longest_wait);
   const Instant now = place_.clock.now();
   if (running.command->times_stopped() != running.times_stopped) {
     running.times_stopped = running.command->times_stopped();

@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 19> better_lower{"loss", "nll", "ppl",  "
                                                         "cost", "eer", "ece",  "logloss",    "elbo"};
 constexpr std::array<std::string_view, 8> validating{"val", "valid", "validation", "eval",
                                                      "dev", "test",  "evaluation", "testing"};
-constexpr std::array<std::string_view, 3> training{"train", "training", "tr"};
+constexpr std::array<std::string_view, 3> training_words{"train", "training", "tr"};
 constexpr std::array<std::string_view, 11> stepping{"step", "steps", "iter",    "iters",  "iteration", "iterations",
                                                     "it",   "batch", "batches", "update", "updates"};
 constexpr std::array<std::string_view, 3> epoch_words{"epoch", "epochs", "ep"};
@@ -60,7 +60,7 @@ bool is_epoch(const NumberSeries& series) {
 
 // Whether the word before the name tells series apart, as "val" and "train" do, and so belongs to the name.
 bool qualifies(const NumberSeries& series) {
-  return is_one_of(series.qualifier, validating) || is_one_of(series.qualifier, training);
+  return is_one_of(series.qualifier, validating) || is_one_of(series.qualifier, training_words);
 }
 
 bool is_shown_as_it_is(char letter) {
@@ -203,7 +203,7 @@ std::optional<int> metric_rank(const NumberSeries& series, std::uint64_t epochs)
   const int kind = accuracy ? 3 : (higher ? 2 : 1);
   const int best_so_far = any_of(parts, std::array<std::string_view, 1>{"best"}) ? 5 : 0;
   const int once_an_epoch = series.lines.size() == epochs ? 11 : 0;
-  return kind + (says(validating) ? 20 : (says(training) ? 0 : 10)) + once_an_epoch - best_so_far;
+  return kind + (says(validating) ? 20 : (says(training_words) ? 0 : 10)) + once_an_epoch - best_so_far;
 }
 
 // How many epochs there are, by their printed numbers.

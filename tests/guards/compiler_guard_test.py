@@ -37,7 +37,7 @@ class CompilerGuard(PlantedTree):
         self.plant("src/planted/CMakeLists.txt", "zeus_module(planted SOURCES planted.cpp)\n")
         self.plant("src/planted/planted.cpp", "int truncate(double x) { int unused; return x; }\n")
         build = self.tree / "build"
-        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", build, "-DZEUS_PRECOMPILE=OFF", "-DZEUS_PIECES=OFF"],
+        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", build, "-DZEUS_PRECOMPILE=OFF", "-DZEUS_PIECES=1"],
                        capture_output=True, check=True)
         object_file = "src/planted/CMakeFiles/zeus_planted.dir/planted.cpp.o"  # and not what the module links
         done = subprocess.run(["cmake", "--build", build, "--target", object_file], capture_output=True, text=True, check=False)

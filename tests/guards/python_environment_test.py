@@ -69,12 +69,14 @@ class SharedEnvironments(unittest.TestCase):
         self.assertEqual(len(asked), 1)
 
     def test_what_a_test_writes_into_one_is_found(self):
-        folder = python_environment.made_once(self.build, "shared", lambda made: (made / "environment").mkdir())
-        self.assertEqual(python_environment.changed(self.build), [])
-        written = folder / "environment" / "module.pyc"
-        written.touch()
-        os.utime(written, (2e9, 2e9))
-        self.assertEqual(python_environment.changed(self.build), [written])
+        written = []
+        for name in (python_environment.name_of("clients"), "clients-of-other-pins"):
+            folder = python_environment.made_once(self.build, name, lambda made: (made / "environment").mkdir())
+            self.assertEqual(python_environment.changed(self.build), written[:1])
+            written.append(folder / "environment" / "module.pyc")
+            written[-1].touch()
+            os.utime(written[-1], (2e9, 2e9))
+        self.assertEqual(python_environment.changed(self.build), written[:1])
 
     def test_each_package_is_pinned(self):
         groups = python_environment.groups()

@@ -79,6 +79,12 @@ def made_once(build: pathlib.Path, name: str, make: Callable[[pathlib.Path], Non
     return folder
 
 
+def name_of(group: str) -> str:
+    """Of the folder with a group's environment; other pins or another Python have another folder."""
+    key = hashlib.sha256("\n".join([sys.version, sys.base_prefix, *groups()[group]]).encode()).hexdigest()[:12]
+    return f"{group}-{key}"
+
+
 def interpreter(build: pathlib.Path, group: str) -> pathlib.Path:
     wanted = groups()[group]
 
@@ -90,8 +96,7 @@ def interpreter(build: pathlib.Path, group: str) -> pathlib.Path:
         subprocess.run([folder / "environment/bin/python", "-m", "compileall", "-q", "-j", "0", folder / "environment/lib"],
                        check=False, stdout=subprocess.DEVNULL)
 
-    key = hashlib.sha256("\n".join([sys.version, sys.base_prefix, *wanted]).encode()).hexdigest()[:12]
-    return made_once(build, f"{group}-{key}", make) / "environment" / "bin" / "python"
+    return made_once(build, name_of(group), make) / "environment" / "bin" / "python"
 
 
 def packages_of(python: pathlib.Path) -> pathlib.Path:
@@ -106,10 +111,12 @@ def download(folder: pathlib.Path, package: str, *options: str) -> None:
 
 
 def changed(build: pathlib.Path) -> list[pathlib.Path]:
-    """The files that a test wrote into an environment after it was made. Certificates aside: a machine may add its own."""
+    """The files that were written into these pins' environments after they were made. Certificates aside: a machine may add its own."""
     found = []
-    for complete in shared_folder(build).glob("*/complete"):
-        made = complete.stat().st_mtime
-        found += [path for path in complete.parent.joinpath("environment").rglob("*")
-                  if path.suffix != ".pem" and path.is_file() and path.stat().st_mtime > made]
+    for group in groups():
+        folder = shared_folder(build) / name_of(group)
+        if (complete := folder / "complete").exists():
+            made = complete.stat().st_mtime
+            found += [path for path in (folder / "environment").rglob("*")
+                      if path.suffix != ".pem" and path.is_file() and path.stat().st_mtime > made]
     return found

@@ -12,7 +12,7 @@ namespace {
 constexpr double same = 1e-9;
 // The job has changed if whole epochs differ from run to run by more than this. A machine that is busy at times causes
 // less.
-constexpr double changed = 0.25;
+constexpr double change_of_job = 0.25;
 
 bool have_uncertainties(std::span<const records::LimitProfile> limits) {
   return std::ranges::all_of(limits, [](const auto& one) { return records::uncertainty(one).has_value(); });
@@ -62,7 +62,7 @@ void ProfileBook::follow(std::size_t arm, const records::LimitProfile& seen) {
   const records::LimitProfile* const known = find(arm, seen.limit);
   const double time = known == nullptr ? 1.0 : seen.epoch_time / known->epoch_time;
   const double power = known == nullptr ? 1.0 : seen.average_power / known->average_power;
-  if (page.by_epochs && (std::abs(time - 1.0) > changed || std::abs(power - 1.0) > changed)) {
+  if (page.by_epochs && (std::abs(time - 1.0) > change_of_job || std::abs(power - 1.0) > change_of_job)) {
     page = Page{};
     return;
   }
