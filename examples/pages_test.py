@@ -120,9 +120,9 @@ class Pages(unittest.TestCase):
             self.assertEqual(begun["kind"], "begun", "the devices are the same to both")
             self.assertEqual(first["batch_size"], said["batch_size"], program)
             if said["do"] == "profile":
-                # On a busy machine the training may reach its target before every limit is measured.
-                measured = [one["limit_w"] for one in first["limits"]]
-                self.assertTrue(measured and set(measured) <= set(said["profile_w"]), f"{program}: {first}")
+                # On a busy machine the training may reach its target before every limit is measured, or before any is.
+                measured = {one["limit_w"] for one in first.get("limits", [])}
+                self.assertLessEqual(measured, set(said["profile_w"]), f"{program}: {first}")
             else:
                 self.assertEqual([first[key] for key in ("kind", "limit_w", "max_epochs", "budget_j")],
                                  ["started", said["limit_w"], said["max_epochs"], said["budget_j"]], program)

@@ -52,6 +52,9 @@ class ZEUS_API Gpu {
   [[nodiscard]] Reading<PowerSample> power(PowerKind kind, PowerScope scope = PowerScope::gpu) const;
   [[nodiscard]] Reading<TemperatureSample> temperature() const;
   [[nodiscard]] PowerLimits power_limits() const;
+  // The ranges in which the policy of a node's daemon lets this user set the limit. Empty if nothing but the GPU's own
+  // range bounds it, or if this user may not set it.
+  [[nodiscard]] std::vector<PowerLimitRange> allowed_power_limits() const;
   // Highest first.
   [[nodiscard]] Reading<std::vector<Megahertz>> supported_memory_clocks() const;
   [[nodiscard]] Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const;

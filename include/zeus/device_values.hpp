@@ -58,6 +58,11 @@ struct PowerLimits {
   Reading<Watts> enforced = {};  // the limit in force: lower than `current` if something else limits as well
 };
 
+struct PowerLimitRange {
+  Watts minimum = {};
+  Watts maximum = {};
+};
+
 enum class ClockDomain { graphics, sm, memory };
 
 constexpr auto names_of(ClockDomain /*domain*/) {

@@ -165,6 +165,10 @@ class ZEUS_API Monitor {
   [[nodiscard]] std::vector<PowerSample> power_timeline(int gpu, Seconds since = {}) const;
   [[nodiscard]] std::vector<TemperatureSample> temperature_timeline(int gpu, Seconds since = {}) const;
   [[nodiscard]] SamplerCost sampler_cost() const;
+  // For how long this process has been suspended in all, while a window was open or a Listening lived: times of a
+  // second or more in which all of its threads stood still. A busy machine alone does not count. Grows only; a forked
+  // child begins at 0.
+  [[nodiscard]] Seconds stood_still() const;
 
  private:
   friend Monitor measure::monitor_of(std::shared_ptr<measure::SamplerSource> source, const MonitorOptions& options);

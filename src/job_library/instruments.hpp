@@ -4,6 +4,7 @@
 
 #include "jobs/try.hpp"
 #include "records/limit_profile.hpp"
+#include "trial/limit_slices.hpp"
 
 #include <zeus/units.hpp>
 
@@ -13,12 +14,6 @@
 #include <vector>
 
 namespace zeus::job_library {
-
-// What an epoch consists of, if that was seen.
-struct EpochShape {
-  std::optional<std::uint64_t> steps;  // of the first epoch
-  double beside_steps = 0.0;           // evaluation and the like, relative to the steps: 0.1 for a tenth
-};
 
 class Instruments {
  public:
@@ -31,11 +26,12 @@ class Instruments {
 
   // Another training begins: time and energy from now on are its own.
   virtual void begin() = 0;
-  // As in jobs/try.hpp. `run_time` is the duration of the last such training.
+  // As in jobs/try.hpp.
   virtual void hold(Watts limit) = 0;
   virtual void leave() = 0;
-  virtual void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) = 0;
-  [[nodiscard]] virtual std::vector<records::LimitProfile> measured(const EpochShape& shape) = 0;
+  virtual void measure(const std::vector<Watts>& limits, const jobs::Try::Known& known) = 0;
+  // As epochs of this shape, if steps were seen in one; ascending, empty while unknown.
+  [[nodiscard]] virtual std::vector<records::LimitProfile> measured(const std::optional<trial::EpochShape>& shape) = 0;
   virtual Taken look() = 0;
   virtual Taken close() = 0;
 
@@ -46,8 +42,9 @@ class Instruments {
 
   struct State {
     bool measuring = false;
-    bool disturbed = false;  // while several limits are compared
-    std::string left_alone;  // why limits are not set; empty if they are
+    bool disturbed = false;    // while several limits are compared
+    bool stood_still = false;  // the process was suspended for a while
+    std::string left_alone;    // why limits are not set; empty if they are
     std::optional<Watts> limit;
     std::optional<Watts> found;
   };

@@ -10,12 +10,6 @@ namespace {
 
 // How many measured steps of a slice there are for each step to settle.
 constexpr std::uint32_t measured_for_settled = 4;
-// An epoch must be this many times as long as a slice: it also has steps to settle, and evaluation.
-constexpr double epoch_for_a_slice = 2.0;
-// Epochs that follow each other more quickly are reported together.
-constexpr Seconds shortest_word{0.02};
-// A GPU follows a new limit within a tenth of this: a longer slice needs no epoch to settle.
-constexpr Seconds needs_no_settling{2.0};
 constexpr std::uint32_t most_steps_of_a_slice = 1'000'000;
 constexpr std::uint32_t most_epochs_of_a_slice = 4;
 
@@ -34,27 +28,6 @@ TrainingOptions options_of(const LimitTrial::Terms& terms, const SweepProfiling&
   options.profiling.wait_steps = wait_steps;
   options.profiling.drift_tolerance = 0;
   return options;
-}
-
-records::LimitProfile of_step(const PowerMeasurement& step) {
-  return {.limit = step.setting.limit,
-          .epoch_time = step.step_time,
-          .average_power = step.step_energy.value / step.step_time,
-          .epoch_time_uncertainty = step.step_time_uncertainty,
-          .average_power_uncertainty = step.step_energy.uncertainty / step.step_time};
-}
-
-// An epoch of so many such steps, and of evaluation and the like. The effect of a limit on that part is unknown; it is
-// mostly lighter work, and half the effect on steps is never far off.
-records::LimitProfile of_epoch(const records::LimitProfile& step, const records::LimitProfile& highest,
-                               const EpochShape& shape) {
-  const double beside = 0.5 * shape.beside_steps;
-  const Seconds time = step.epoch_time + (step.epoch_time + highest.epoch_time) * beside;
-  const Joules of_highest = highest.average_power * highest.epoch_time;
-  const Joules of_step = step.average_power * step.epoch_time;
-  const Joules energy = of_step + (of_step + of_highest) * beside;
-  return records::scaled(step, static_cast<double>(*shape.steps) * (time / step.epoch_time),
-                         energy / time / step.average_power);
 }
 
 }  // namespace
@@ -121,18 +94,28 @@ void LimitTrial::end_epoch() {
   epoch_steps_ = 0;
 }
 
-// A slice longer than an epoch would never end. So measure shorter ones, or whole epochs if they are too short for
-// slices.
-void LimitTrial::fit_slices() {
-  const Seconds epoch = clock_.now() - epoch_began_;
-  if (!measuring() || epoch >= terms_.each * epoch_for_a_slice) {
+void LimitTrial::begin_again() {
+  if (!measuring()) {
     return;
   }
   training_.reset();
   steps_ = 0;
-  by_epochs_ = epoch < shortest_slice * epoch_for_a_slice;
+  untold_epochs_ = 0;
+  last_word_.reset();
+}
+
+// A slice longer than an epoch would never end. So measure shorter ones, or whole epochs if they are too short for
+// slices.
+void LimitTrial::fit_slices() {
+  const Seconds epoch = clock_.now() - epoch_began_;
+  if (!measuring() || epoch >= terms_.each * trial::epoch_for_a_slice) {
+    return;
+  }
+  training_.reset();
+  steps_ = 0;
+  by_epochs_ = epoch < trial::shortest_slice * trial::epoch_for_a_slice;
   if (!by_epochs_) {
-    terms_.each = epoch / epoch_for_a_slice;
+    terms_.each = epoch / trial::epoch_for_a_slice;
   }
 }
 
@@ -140,14 +123,14 @@ void LimitTrial::pass_on_epoch() {
   const Instant now = clock_.now();
   ++untold_epochs_;
   const Seconds since = last_word_ ? now - *last_word_ : Seconds{};
-  if (last_word_ && since < shortest_word) {
+  if (last_word_ && since < trial::shortest_event) {
     return;
   }
   if (training_) {
     training_->progress(std::exchange(untold_epochs_, 0));
   } else if (last_word_) {
     const std::uint32_t measure = count_for(terms_.each, since, most_epochs_of_a_slice);
-    const bool settles = since * static_cast<double>(measure) >= needs_no_settling;
+    const bool settles = since * static_cast<double>(measure) >= trial::needs_no_settling;
     open({.settle = settles ? 0U : 1U, .measure = measure}, 0);
     training_->begin_epoch();
     training_->progress(0);
@@ -156,24 +139,11 @@ void LimitTrial::pass_on_epoch() {
   last_word_ = clock_.now();
 }
 
-std::vector<records::LimitProfile> LimitTrial::measured(const EpochShape& shape) const {
-  if (!training_ || (!by_epochs_ && !shape.steps)) {
+std::vector<records::LimitProfile> LimitTrial::measured(const std::optional<trial::EpochShape>& shape) const {
+  if (!training_ || (!by_epochs_ && !shape)) {
     return {};
   }
-  std::vector<records::LimitProfile> profiles;
-  for (const PowerMeasurement& one : training_->profile().measurements) {
-    if (!one.setting.clock) {
-      profiles.push_back(of_step(one));
-    }
-  }
-  std::ranges::sort(profiles, {}, &records::LimitProfile::limit);
-  if (!by_epochs_ && !profiles.empty()) {
-    const records::LimitProfile highest = profiles.back();
-    for (records::LimitProfile& one : profiles) {
-      one = of_epoch(one, highest, shape);
-    }
-  }
-  return profiles;
+  return trial::limit_profiles(training_->profile(), by_epochs_ ? std::nullopt : shape);
 }
 
 }  // namespace zeus::job_library

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "job_library/instruments.hpp"
 #include "records/limit_profile.hpp"
+#include "trial/limit_slices.hpp"
 
 #include <zeus/measure.hpp>
 #include <zeus/train.hpp>
@@ -21,9 +21,6 @@ namespace zeus::job_library {
 
 class LimitTrial {
  public:
-  // Five ticks of a counter that ticks ten times a second.
-  static constexpr Seconds shortest_slice{0.5};
-
   struct Terms {
     std::shared_ptr<Monitor> monitor;
     PowerGoal goal;
@@ -40,6 +37,8 @@ class LimitTrial {
   void begin_step();
   void end_steps();
   void end_epoch();
+  // Measures again what is being measured, because time has passed that the training did not use.
+  void begin_again();
 
   [[nodiscard]] bool measuring() const;
   // Why the limits were not set; empty if they were.
@@ -47,7 +46,7 @@ class LimitTrial {
   // The best limit, once it is in force.
   [[nodiscard]] std::optional<Watts> chosen() const { return chosen_; }
   // As epochs, ascending; empty until that is known.
-  [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& shape) const;
+  [[nodiscard]] std::vector<records::LimitProfile> measured(const std::optional<trial::EpochShape>& shape) const;
 
  private:
   void open(const SweepProfiling& profiling, std::uint32_t wait_steps);

@@ -1,7 +1,6 @@
 #include "job_library/live_devices.hpp"
 
 #include "base/log.hpp"
-#include "optimize/power_limit/setting_range.hpp"
 
 #include <zeus/error.hpp>
 
@@ -12,8 +11,6 @@
 namespace zeus::job_library {
 
 namespace {
-
-constexpr Watts limit_step{25};
 
 Watts known(const Reading<Watts>& limit, const Gpu& gpu) {
   return limit.or_throw(fmt::format("the power limit of GPU {} ({})", gpu.index(), gpu.name()));
@@ -36,76 +33,68 @@ LiveDevices::LiveDevices(const JobOptions& options) : sets_limits_{options.set_l
                 "`zeus doctor` says why; JobOptions::elsewhere takes numbers of your own"};
   }
   if (sets_limits_) {
-    if (const std::string why_not = why_not_settable(); !why_not.empty()) {
+    if (const std::string why_not = why_not_settable(options.power_limits); !why_not.empty()) {
       log::warning(fmt::format("power limits stay as they are: {}", why_not));
       sets_limits_ = false;
     }
   }
-  describe(options.power_limits);
+  const std::vector<trial::JobGpu> described = job_gpus(sets_limits_);
+  device_ = trial::job_device(described, options.power_limits, sets_limits_);
+  if (const std::size_t possible = sets_limits_ ? trial::possible_limits(described, options.power_limits).size() : 0;
+      device_.power_limits.size() < possible) {
+    log::warning(trial::policy_text(device_.power_limits, possible));
+  }
 }
 
-void LiveDevices::describe(const std::vector<Watts>& limits) {
-  device_ = {.model = gpus_.front().name(), .gpus = 0, .max_power = {}, .power_limits = {}};
-  Watts lowest;
-  std::optional<Watts> highest;
-  std::optional<Watts> current;
+std::vector<trial::JobGpu> LiveDevices::job_gpus(bool bounds) const {
+  std::vector<trial::JobGpu> described;
   for (const Gpu& gpu : gpus_) {
     const PowerLimits now = gpu.power_limits();
-    const Watts most = known(now.maximum, gpu);
-    lowest = std::max(lowest, known(now.minimum, gpu));
-    highest = std::min(highest.value_or(most), most);
-    current = std::min(current.value_or(most), known(now.current, gpu));
-    device_.max_power += most;
-    ++device_.gpus;
-    if (device_.model.find(gpu.name()) == std::string::npos) {
-      device_.model += " + " + gpu.name();
+    trial::JobGpu one{.model = gpu.name(),
+                      .minimum = bounds ? known(now.minimum, gpu) : Watts{},
+                      .maximum = known(now.maximum, gpu),
+                      .current = known(now.current, gpu),
+                      .allowed = {}};
+    for (const PowerLimitRange& range : gpu.allowed_power_limits()) {
+      one.allowed.push_back({.minimum = range.minimum, .maximum = range.maximum});
     }
+    described.push_back(std::move(one));
   }
-  if (!sets_limits_) {
-    device_.power_limits = {*current};
-    return;
-  }
-  for (const Watts limit : limits) {
-    if (!(limit >= lowest && limit <= *highest)) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("a power limit of {:.6g} W cannot be set", limit.value()),
-                  fmt::format("these GPUs allow {:.6g} W to {:.6g} W", lowest.value(), highest->value())};
-    }
-  }
-  device_.power_limits = limits;
-  if (limits.empty()) {
-    const optimize::SettingRange range = optimize::SettingRange::of_steps(lowest, *highest, limit_step);
-    device_.power_limits.assign(range.limits().begin(), range.limits().end());
-  }
-  std::ranges::sort(device_.power_limits);
-  const auto twice = std::ranges::unique(device_.power_limits);
-  device_.power_limits.erase(twice.begin(), twice.end());
+  return described;
 }
 
-// Found out by setting each limit to its present value. A lease that another process has now may be free when needed.
-std::string LiveDevices::why_not_settable() const {
-  for (const Gpu& gpu : gpus_) {
-    try {
-      const Watts current = known(gpu.power_limits().current, gpu);
-      gpu.lease().set_power_limit(current);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::conflict) {
-        return error.what();
+// Found out by setting each limit to its present value, or to the nearest that policy allows. A lease that another
+// process has now may be free when needed.
+std::string LiveDevices::why_not_settable(const std::vector<Watts>& limits) const {
+  try {
+    const std::vector<trial::JobGpu> described = job_gpus(true);
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      try {
+        gpus_[i].lease().set_power_limit(trial::nearest_allowed(described[i]));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::conflict) {
+          return error.what();
+        }
       }
     }
+    if (trial::allowed_limits(described, trial::possible_limits(described, limits)).empty()) {
+      return "the node's policy allows none of the power limits to try; `zeusd policy explain` shows its bounds";
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::invalid_argument) {
+      throw;
+    }
+    return error.what();
   }
   return {};
 }
 
 std::optional<Watts> LiveDevices::limit_in_force() const {
-  std::optional<Watts> limit;
+  std::vector<std::optional<Watts>> limits;
   for (const Gpu& gpu : gpus_) {
-    const auto now = gpu.power_limits().current;
-    if (!now || (limit && *limit != *now)) {
-      return std::nullopt;
-    }
-    limit = *now;
+    limits.push_back(gpu.power_limits().current.optional());
   }
-  return limit;
+  return trial::common_limit(limits);
 }
 
 }  // namespace zeus::job_library

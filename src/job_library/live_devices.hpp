@@ -3,6 +3,7 @@
 #pragma once
 
 #include "records/job_definition.hpp"
+#include "trial/job_gpus.hpp"
 
 #include <zeus/device.hpp>
 #include <zeus/job.hpp>
@@ -32,8 +33,9 @@ class LiveDevices {
   [[nodiscard]] std::optional<Watts> limit_in_force() const;
 
  private:
-  void describe(const std::vector<Watts>& limits);
-  [[nodiscard]] std::string why_not_settable() const;
+  // With `bounds`, GPUs that do not report theirs are an unavailable Error.
+  [[nodiscard]] std::vector<trial::JobGpu> job_gpus(bool bounds) const;
+  [[nodiscard]] std::string why_not_settable(const std::vector<Watts>& limits) const;
 
   std::shared_ptr<Monitor> monitor_;
   std::vector<Gpu> gpus_;

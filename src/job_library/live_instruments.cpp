@@ -29,8 +29,11 @@ void LiveInstruments::begin() {
   left_alone_.clear();
   found_ = devices_.limit_in_force();
   set_any_ = false;
+  stood_still_ = false;
+  still_ = devices_.monitor()->stood_still();
   account_.reset();
-  account_.emplace(*devices_.monitor(), devices_.uuids());
+  account_.emplace(meter_);
+  measured_any_ = false;
 }
 
 void LiveInstruments::note(const Error& error) {
@@ -68,12 +71,10 @@ void LiveInstruments::leave() {
   held_.reset();
 }
 
-// Measures each for as long as the user wants, or shorter if a training is too short: all take at most half of it.
-void LiveInstruments::measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) {
-  constexpr double with_settling = 1.25;
-  constexpr double warm_up = 1.0;
-  constexpr double part = 0.5;
-  if (limits.size() == 1) {
+void LiveInstruments::measure(const std::vector<Watts>& limits, const jobs::Try::Known& known) {
+  const bool measured_before = std::exchange(measured_any_, true) || !devices_.sets_limits();
+  std::vector<Watts> all = reference_.add_to(limits, known, measured_before);
+  if (all.size() == 1) {
     if (devices_.sets_limits()) {
       hold(limits.front());
     }
@@ -82,24 +83,36 @@ void LiveInstruments::measure(const std::vector<Watts>& limits, std::optional<Se
   }
   leave();
   set_any_ = true;
-  Seconds each = profile_time_;
-  if (run_time) {
-    const Seconds fitting = *run_time * (part / (with_settling * static_cast<double>(limits.size()) + warm_up));
-    each = std::min(each, std::max(fitting, LimitTrial::shortest_slice));
-  }
+  const Seconds each = trial::time_for_each_limit(profile_time_, known.run_time, all.size());
   trial_.emplace(
-      LimitTrial::Terms{.monitor = devices_.monitor(), .goal = goal_, .eta = eta_, .limits = limits, .each = each},
+      LimitTrial::Terms{
+          .monitor = devices_.monitor(), .goal = goal_, .eta = eta_, .limits = std::move(all), .each = each},
       clock_);
 }
 
-std::vector<records::LimitProfile> LiveInstruments::measured(const EpochShape& shape) {
+std::vector<records::LimitProfile> LiveInstruments::measured(const std::optional<trial::EpochShape>& shape) {
   if (trial_) {
-    return trial_->measured(shape);
+    return reference_.scale(trial_->measured(shape));
   }
   return watch_ && watch_->seen ? std::vector{*watch_->seen} : std::vector<records::LimitProfile>{};
 }
 
+void LiveInstruments::notice_suspension() {
+  const Seconds still = devices_.monitor()->stood_still();
+  if (still <= std::exchange(still_, still)) {
+    return;
+  }
+  stood_still_ = true;
+  if (trial_) {
+    trial_->begin_again();
+  }
+  if (watch_) {
+    watch_->since.reset();
+  }
+}
+
 Instruments::Taken LiveInstruments::close() {
+  notice_suspension();
   for (const GpuLease& lease : leases_) {
     if (const std::string why = lease.overruled(); !why.empty()) {
       left_alone_ = why;
@@ -123,6 +136,7 @@ void LiveInstruments::renew() {
 }
 
 void LiveInstruments::begin_step() {
+  notice_suspension();
   renew();
   if (watch_ && !watch_->seen && !std::exchange(watch_->stepped, true)) {
     watch_->since = look();
@@ -133,12 +147,14 @@ void LiveInstruments::begin_step() {
 }
 
 void LiveInstruments::end_steps() {
+  notice_suspension();
   if (trial_) {
     trial_->end_steps();
   }
 }
 
 void LiveInstruments::end_epoch() {
+  notice_suspension();
   renew();
   if (trial_) {
     trial_->end_epoch();
@@ -161,6 +177,7 @@ void LiveInstruments::end_epoch() {
 Instruments::State LiveInstruments::state() {
   State state{.measuring = false,
               .disturbed = false,
+              .stood_still = stood_still_,
               .left_alone = left_alone_,
               .limit = held_,
               .found = set_any_ ? std::nullopt : found_};

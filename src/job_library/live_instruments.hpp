@@ -3,10 +3,11 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "job_library/energy_account.hpp"
 #include "job_library/instruments.hpp"
 #include "job_library/limit_trial.hpp"
 #include "job_library/live_devices.hpp"
+#include "job_library/live_meter.hpp"
+#include "trial/energy_account.hpp"
 
 #include <zeus/device.hpp>
 #include <zeus/error.hpp>
@@ -23,7 +24,7 @@ class LiveInstruments final : public Instruments {
  public:
   // `profile_time` is for each limit.
   LiveInstruments(LiveDevices& devices, Seconds profile_time, Clock& clock)
-      : devices_{devices}, profile_time_{profile_time}, clock_{clock} {}
+      : devices_{devices}, profile_time_{profile_time}, clock_{clock}, meter_{devices} {}
 
   // Decides which limit is kept once the limits are measured.
   void set_goal(const PowerGoal& goal, double eta);
@@ -31,8 +32,8 @@ class LiveInstruments final : public Instruments {
   void begin() override;
   void hold(Watts limit) override;
   void leave() override;
-  void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) override;
-  [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& shape) override;
+  void measure(const std::vector<Watts>& limits, const jobs::Try::Known& known) override;
+  [[nodiscard]] std::vector<records::LimitProfile> measured(const std::optional<trial::EpochShape>& shape) override;
   Taken look() override { return account_->look(); }
   Taken close() override;
   void begin_step() override;
@@ -51,21 +52,28 @@ class LiveInstruments final : public Instruments {
 
   void renew();
   void note(const Error& error);
+  // What was measured while the process was suspended is measured again.
+  void notice_suspension();
 
   LiveDevices& devices_;
   Seconds profile_time_;
   Clock& clock_;
   PowerGoal goal_;
   double eta_ = 0.5;
-  std::optional<EnergyAccount> account_;
+  LiveMeter meter_;
+  std::optional<trial::EnergyAccount> account_;
   std::vector<GpuLease> leases_;
   std::optional<Watts> held_;
   Instant renewed_;
+  trial::Reference reference_;
+  bool measured_any_ = false;  // limits of this training, before
   std::optional<LimitTrial> trial_;
   std::optional<Watch> watch_;
   std::string left_alone_;
   std::optional<Watts> found_;
   bool set_any_ = false;
+  Seconds still_;  // as of the last notice
+  bool stood_still_ = false;
 };
 
 }  // namespace zeus::job_library

@@ -34,13 +34,13 @@ void LoopTry::start(int batch_size, std::uint64_t seed) {
   in_step_ = false;
   step_reports_ = 0;
   steps_ = 0;
-  shape_ = {};
+  shape_.reset();
   last_beside_steps_ = 0.0;
   instruments_.begin();
 }
 
 void LoopTry::measure(const std::vector<Watts>& limits, const Known& known) {
-  instruments_.measure(limits, known.run_time);
+  instruments_.measure(limits, known);
 }
 
 std::vector<jobs::Try::Event> LoopTry::go_on() {
@@ -52,6 +52,7 @@ jobs::Try::State LoopTry::state() {
   return {.epochs = epochs_,
           .metric = metric_,
           .exit_code = exit_code_,
+          .stood_still = now.stood_still,
           .measuring = now.measuring,
           .disturbed = now.disturbed,
           .left_alone = now.left_alone,
@@ -116,8 +117,8 @@ void LoopTry::end_epoch() {
     const Seconds trained = last_step_ - first_step_;
     const Seconds tail = clock_.now() - last_step_;
     last_beside_steps_ = trained > Seconds{} ? std::clamp(tail / trained, 0.0, 1.0) : 0.0;
-    if (!shape_.steps) {
-      shape_ = {.steps = steps_, .beside_steps = last_beside_steps_};
+    if (!shape_) {
+      shape_ = {.steps = static_cast<double>(steps_), .beside_steps = last_beside_steps_};
     }
   }
   steps_ = 0;

@@ -76,7 +76,7 @@ class LoopTry final : public jobs::Try {
   std::uint64_t steps_ = 0;
   Instant first_step_;
   Instant last_step_;
-  EpochShape shape_;
+  std::optional<trial::EpochShape> shape_;  // of the first epoch in which steps were seen
   double last_beside_steps_ = 0.0;
 };
 

@@ -43,7 +43,7 @@ void ReportedInstruments::leave() {
   to_measure_.clear();
 }
 
-void ReportedInstruments::measure(const std::vector<Watts>& limits, std::optional<Seconds> /*run_time*/) {
+void ReportedInstruments::measure(const std::vector<Watts>& limits, const jobs::Try::Known& /*known*/) {
   leave();
   measured_.clear();
   to_measure_ = limits;

@@ -12,8 +12,11 @@ class ReportedInstruments final : public Instruments {
   void begin() override;
   void hold(Watts limit) override;
   void leave() override;
-  void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) override;
-  [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& /*shape*/) override { return measured_; }
+  void measure(const std::vector<Watts>& limits, const jobs::Try::Known& known) override;
+  [[nodiscard]] std::vector<records::LimitProfile> measured(
+      const std::optional<trial::EpochShape>& /*shape*/) override {
+    return measured_;
+  }
   Taken look() override;
   Taken close() override;
   void begin_step() override {}

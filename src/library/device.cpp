@@ -109,6 +109,16 @@ PowerLimits Gpu::power_limits() const {
   return gpu_of(index_).power_limits();
 }
 
+std::vector<PowerLimitRange> Gpu::allowed_power_limits() const {
+  std::vector<PowerLimitRange> allowed;
+  if (const auto& lessor = library::this_machine().lessor) {
+    for (const device::WattRange& range : lessor->allowed_power_limits(uuid())) {
+      allowed.push_back({.minimum = range.minimum, .maximum = range.maximum});
+    }
+  }
+  return allowed;
+}
+
 Reading<std::vector<Megahertz>> Gpu::supported_memory_clocks() const {
   return gpu_of(index_).supported_memory_clocks();
 }

@@ -140,4 +140,8 @@ SamplerCost Monitor::sampler_cost() const {
   return open().sampler()->cost();
 }
 
+Seconds Monitor::stood_still() const {
+  return open().sampler()->stood_still();
+}
+
 }  // namespace zeus

@@ -18,7 +18,10 @@ constexpr Seconds longest_pause{1};
 }  // namespace
 
 Sampler::Sampler(Devices devices, Clock& clock, Polled polled)
-    : devices_{std::move(devices)}, clock_{clock}, polled_{polled} {
+    : devices_{std::move(devices)},
+      clock_{clock},
+      polled_{polled},
+      stillness_{static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))} {
   for (const auto& gpu : devices_.gpus) {
     gpus_.push_back(std::make_unique<GpuMeter>(gpu));
   }
@@ -107,11 +110,19 @@ void Sampler::run() {
     std::unique_lock lock{mutex_};
     cpu_ += cpu_now - cpu_before;
     cpu_before = cpu_now;
+    stillness_.mark(clock_.now(), *next, process_cpu_time());
     if (!stopping_ && !woken_) {
       clock_.wait_until(lock, wake_, *next);
     }
     woken_ = false;
+    const Instant now = clock_.now();
+    stillness_.mark(now, now, process_cpu_time());
   }
+  stillness_.rest();
+}
+
+Seconds Sampler::stood_still() const {
+  return stillness_.total(clock_.now(), process_cpu_time());
 }
 
 std::optional<Instant> Sampler::poll() {

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "measure/cpu_meter.hpp"
 #include "measure/gpu_meter.hpp"
+#include "measure/stillness.hpp"
 #include "measure/window_edges.hpp"
 
 #include <zeus/measure.hpp>
@@ -66,6 +67,8 @@ class Sampler {
   std::optional<Instant> poll();
 
   [[nodiscard]] SamplerCost cost() const;
+  // Of the process, as far as the sampler's own thread ran (stillness.hpp).
+  [[nodiscard]] Seconds stood_still() const;
   [[nodiscard]] bool running() const;
 
  private:
@@ -108,6 +111,7 @@ class Sampler {
   Seconds ran_;
   Seconds cpu_;
   Spent spent_;
+  Stillness stillness_;
 
   mutable std::mutex followed_mutex_;
   std::vector<std::weak_ptr<WindowEdges>> followed_;

@@ -29,26 +29,11 @@ TrainingOptions session_options(const RunOptions& options) {
   return session;
 }
 
-// Today's measurement `again` is a repetition of `known`: scales a profile to the night of `known`.
-records::LimitProfile as_on_the_night_of(const records::LimitProfile& known, const records::LimitProfile& again,
-                                         const records::LimitProfile& one) {
-  records::LimitProfile then =
-      records::scaled(one, known.epoch_time / again.epoch_time, known.average_power / again.average_power);
-  if (then.epoch_time_uncertainty && again.epoch_time_uncertainty) {
-    const Seconds by_again = then.epoch_time * (*again.epoch_time_uncertainty / again.epoch_time);
-    then.epoch_time_uncertainty = Seconds{std::hypot(then.epoch_time_uncertainty->value(), by_again.value())};
-  }
-  if (then.average_power_uncertainty && again.average_power_uncertainty) {
-    const Watts by_again = then.average_power * (*again.average_power_uncertainty / again.average_power);
-    then.average_power_uncertainty = Watts{std::hypot(then.average_power_uncertainty->value(), by_again.value())};
-  }
-  return then;
-}
-
 }  // namespace
 
 CommandTry::Running::Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock)
-    : account{gpus.monitor(), [&gpus](int number) { return gpus.uuid(number); }},
+    : meter{gpus},
+      account{meter},
       command{launch(plan)},
       began{clock.now()},
       stayed{began},
@@ -109,24 +94,12 @@ void CommandTry::leave() {
   tuning_.leave();
 }
 
-// Each limit is measured for as long as the user wants, or shorter: so that all take half of a short training.
 void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
   constexpr Seconds usual_time{5};
-  constexpr double with_settling = 1.25;
-  constexpr double warm_up = 1.0;
-  constexpr double part = 0.5;
-  std::vector<Watts> all = limits;
-  reference_.reset();
-  const bool elsewhere = !std::exchange(running_->measured_any, true);
-  if (sets_limits_ && elsewhere && known.reference && std::ranges::find(all, known.reference->limit) == all.end()) {
-    reference_ = known.reference;
-    all.push_back(reference_->limit);
-  }
-  Seconds each = options_.profile_time.value_or(usual_time);
-  if (known.run_time) {
-    const Seconds fitting = *known.run_time * (part / (with_settling * static_cast<double>(all.size()) + warm_up));
-    each = std::min(each, std::max(fitting, PowerTuning::shortest_slice));
-  }
+  const bool measured_before = std::exchange(running_->measured_any, true) || !sets_limits_;
+  std::vector<Watts> all = reference_.add_to(limits, known, measured_before);
+  const Seconds each =
+      trial::time_for_each_limit(options_.profile_time.value_or(usual_time), known.run_time, all.size());
   if (sets_limits_ && all.size() > 1) {
     tuning_.measure(std::move(all), each);
   } else {
@@ -201,20 +174,7 @@ jobs::Try::State CommandTry::state() {
 }
 
 std::vector<records::LimitProfile> CommandTry::measured() {
-  std::vector<records::LimitProfile> profiles = tuning_.profiles(running_->progress);
-  if (!reference_) {
-    return profiles;
-  }
-  const auto again = std::ranges::find(profiles, reference_->limit, &records::LimitProfile::limit);
-  if (again == profiles.end()) {
-    return {};
-  }
-  const records::LimitProfile tonight = *again;
-  profiles.erase(again);
-  for (records::LimitProfile& one : profiles) {
-    one = as_on_the_night_of(*reference_, tonight, one);
-  }
-  return profiles;
+  return reference_.scale(tuning_.profiles(running_->progress));
 }
 
 jobs::Try::Taken CommandTry::taken_so_far() {
@@ -224,7 +184,7 @@ jobs::Try::Taken CommandTry::taken_so_far() {
 jobs::Try::Taken CommandTry::close() {
   Taken taken = running_->account.close();
   if (!running_->command->exit_code() && !running_->afterwards) {
-    running_->afterwards.emplace(gpus_.monitor(), [&gpus = gpus_](int number) { return gpus.uuid(number); });
+    running_->afterwards.emplace(running_->meter);
   }
   return taken;
 }

@@ -6,13 +6,15 @@
 #include "jobs/try.hpp"
 #include "run/command.hpp"
 #include "run/command_template.hpp"
-#include "run/energy_account.hpp"
+#include "run/gpu_meter.hpp"
 #include "run/output_study.hpp"
 #include "run/power_tuning.hpp"
 #include "run/run_options.hpp"
 #include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
 #include "run/training_progress.hpp"
+#include "trial/energy_account.hpp"
+#include "trial/limit_slices.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -58,8 +60,9 @@ class CommandTry final : public jobs::Try {
   struct Running {
     Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock);
 
-    EnergyAccount account;
-    std::optional<EnergyAccount> afterwards;
+    GpuMeter meter;
+    trial::EnergyAccount account;
+    std::optional<trial::EnergyAccount> afterwards;
     std::unique_ptr<Command> command;
     TrainingProgress progress;
     OutputStudy study;  // used until a step is seen
@@ -79,9 +82,7 @@ class CommandTry final : public jobs::Try {
   Launch launch_;
   CommandTemplate command_;
   PowerTuning tuning_;
-  // A limit known from another training. It is measured again with the limits that are compared with it; their results
-  // are reported relative to it, because two trainings may differ in more than their limits.
-  std::optional<records::LimitProfile> reference_;
+  trial::Reference reference_;
   std::optional<Running> running_;
 };
 

@@ -3,6 +3,7 @@
 #include "base/amount_text.hpp"
 #include "base/child_process.hpp"
 #include "run/served_records.hpp"
+#include "trial/job_gpus.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ int JobRun::run_job() {
   device_ = gpus_.device(options_.power_limits, set_limits_);
   if (const std::size_t possible = set_limits_ ? gpus_.possible(options_.power_limits).size() : 0;
       device_.power_limits.size() < possible) {
-    messages_.say(policy_text(device_.power_limits, possible));
+    messages_.say(trial::policy_text(device_.power_limits, possible));
     options_.power_limits = device_.power_limits;
   }
   training_.emplace(options_, place_, gpus_, set_limits_);

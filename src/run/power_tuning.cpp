@@ -1,5 +1,7 @@
 #include "run/power_tuning.hpp"
 
+#include "trial/limit_slices.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,37 +13,12 @@ namespace {
 // We see an event of progress some time after it happened, later still on a busy machine. So a limit is measured over a
 // time that is long in comparison, whatever the steps: over this many events, or fewer if steps take longer.
 constexpr std::uint32_t words_of_a_slice = 4;
-constexpr Seconds shortest_word{0.02};
-// An epoch must be this many times as long as a slice: it also has an event to settle, one that may stand for steps of
-// the epoch before, and evaluation.
-constexpr double epoch_for_a_slice = 2.0;
-// A GPU follows a new limit within a tenth of this time. Shorter slices of epochs get an event to settle.
-constexpr Seconds needs_no_settling{2.0};
 // The most events that optimize() takes for a limit, settling included: the default of AdaptiveProfiling.
 constexpr double words_of_a_limit = 30;
 constexpr const char* watched_window = "zeus.run.watched";
 
 std::uint32_t words_for(Seconds time, Seconds word) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(time / word), 1.0, static_cast<double>(words_of_a_slice)));
-}
-
-records::LimitProfile of_step(const PowerMeasurement& step) {
-  return {.limit = step.setting.limit,
-          .epoch_time = step.step_time,
-          .average_power = step.step_energy.value / step.step_time,
-          .epoch_time_uncertainty = step.step_time_uncertainty,
-          .average_power_uncertainty = step.step_energy.uncertainty / step.step_time};
-}
-
-// An epoch of so many of these steps, with evaluation and the like, which took this part of the steps' time. How a
-// limit affects that other work is unknown. It is mostly lighter work: half the effect on steps is never far off.
-records::LimitProfile of_epoch(const records::LimitProfile& step, const records::LimitProfile& highest, double steps,
-                               double beside_steps) {
-  const Seconds time = step.epoch_time + (step.epoch_time + highest.epoch_time) * (0.5 * beside_steps);
-  const Joules of_highest = highest.average_power * highest.epoch_time;
-  const Joules of_step = step.average_power * step.epoch_time;
-  const Joules energy = of_step + (of_step + of_highest) * (0.5 * beside_steps);
-  return records::scaled(step, steps * (time / step.epoch_time), energy / time / step.average_power);
 }
 
 }  // namespace
@@ -138,7 +115,7 @@ void PowerTuning::optimize(Seconds each) {
 }
 
 Seconds PowerTuning::word() const {
-  return std::max(each_ / (task_ == Task::optimize ? words_of_a_limit : words_of_a_slice), shortest_word);
+  return std::max(each_ / (task_ == Task::optimize ? words_of_a_limit : words_of_a_slice), trial::shortest_event);
 }
 
 void PowerTuning::begin_measuring() {
@@ -153,8 +130,8 @@ void PowerTuning::begin_measuring() {
   }
   if (unit_ == Unit::epoch) {
     // An epoch is the only step there is: the shortest time in which an amount of work is known.
-    const std::uint32_t measure = words_for(task_ == Task::measure ? each_ : shortest_slice, seen);
-    const bool settles = seen * static_cast<double>(measure) >= needs_no_settling;
+    const std::uint32_t measure = words_for(task_ == Task::measure ? each_ : trial::shortest_slice, seen);
+    const bool settles = seen * static_cast<double>(measure) >= trial::needs_no_settling;
     options.profiling.plan = SweepProfiling{.settle = settles ? 0U : 1U, .measure = measure};
     options.profiling.wait_steps = 0;
   }
@@ -186,7 +163,7 @@ void PowerTuning::pass_on(std::uint64_t steps) {
   }
   held_back_ += steps;
   // Epochs that are seen at the same time count as one event, too.
-  if (at - last_word_ < (unit_ == Unit::step ? word() : shortest_word)) {
+  if (at - last_word_ < (unit_ == Unit::step ? word() : trial::shortest_event)) {
     return;
   }
   if (words_++ == 0) {
@@ -271,16 +248,16 @@ void PowerTuning::fit_slices(std::uint64_t epochs) {
   const Instant now = clock_.now();
   const Instant began = std::exchange(epoch_began_, now).value_or(first_step_.value_or(now));
   const Seconds epoch = (now - began) / static_cast<double>(epochs);
-  const Seconds slice = task_ == Task::measure ? each_ : shortest_slice;
-  if (task_ == Task::watch || !measuring() || epoch >= slice * epoch_for_a_slice) {
+  const Seconds slice = task_ == Task::measure ? each_ : trial::shortest_slice;
+  if (task_ == Task::watch || !measuring() || epoch >= slice * trial::epoch_for_a_slice) {
     return;
   }
   begin_again();
-  if (epoch < shortest_slice * epoch_for_a_slice) {
+  if (epoch < trial::shortest_slice * trial::epoch_for_a_slice) {
     unit_ = Unit::epoch;
   } else {
     unit_ = Unit::step;
-    each_ = epoch / epoch_for_a_slice;
+    each_ = epoch / trial::epoch_for_a_slice;
   }
 }
 
@@ -329,21 +306,9 @@ std::vector<records::LimitProfile> PowerTuning::profiles(const TrainingProgress&
   if (!known || (unit_ != Unit::epoch && !progress.steps_per_epoch())) {
     return {};
   }
-  std::vector<records::LimitProfile> profiles;
-  for (const PowerMeasurement& one : known->measurements) {
-    if (!one.setting.clock) {
-      profiles.push_back(of_step(one));
-    }
-  }
-  std::ranges::sort(profiles, {}, &records::LimitProfile::limit);
-  if (unit_ != Unit::epoch && !profiles.empty()) {
-    const auto steps = static_cast<double>(*progress.steps_per_epoch());
-    const records::LimitProfile highest = profiles.back();
-    for (records::LimitProfile& one : profiles) {
-      one = of_epoch(one, highest, steps, progress.beside_steps());
-    }
-  }
-  return profiles;
+  const trial::EpochShape epoch{.steps = static_cast<double>(progress.steps_per_epoch().value_or(0)),
+                                .beside_steps = progress.beside_steps()};
+  return trial::limit_profiles(*known, unit_ == Unit::epoch ? std::nullopt : std::optional{epoch});
 }
 
 }  // namespace zeus::run

@@ -25,9 +25,6 @@ namespace zeus::run {
 
 class PowerTuning {
  public:
-  // Five ticks of a counter with ten ticks a second.
-  static constexpr Seconds shortest_slice{0.5};
-
   // `base` has the goal and the mode of all sessions, without a listener.
   PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock);
 

@@ -67,14 +67,6 @@ std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
   return fmt::format("try {}: {}{}: {}", step.number + 1, batch(step.batch_size, has_batch_sizes), limit, step.why);
 }
 
-std::string policy_text(const std::vector<Watts>& allowed, std::size_t possible) {
-  std::string limits;
-  for (const Watts limit : allowed) {
-    limits += fmt::format("{}{:.6g}", limits.empty() ? "" : ", ", limit.value());
-  }
-  return fmt::format("the node's policy allows {} of {} power limits: {} W", allowed.size(), possible, limits);
-}
-
 std::string miss_text(const Miss& miss) {
   const std::string what = (miss.batch_size ? fmt::format("batch size {}", *miss.batch_size) : "the command") + " ";
   const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"), to_text(miss.energy));

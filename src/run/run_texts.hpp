@@ -21,9 +21,6 @@ namespace zeus::run {
 std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes);
 std::string try_text(const jobs::RunStep& step, bool has_batch_sizes);
 
-// The limits that a node's policy allows, out of `possible` ones.
-std::string policy_text(const std::vector<Watts>& allowed, std::size_t possible);
-
 // The result of a try that missed the target.
 struct Miss {
   records::TryOutcome outcome = records::TryOutcome::lost;

@@ -137,10 +137,6 @@ TEST(RunTexts, SaysHowATryMissed) {
   EXPECT_EQ(miss_text(miss).find("the command ended without reporting a metric after 2 epochs"), 0U);
 }
 
-TEST(RunTexts, ListsThePowerLimitsThatAPolicyAllows) {
-  EXPECT_EQ(policy_text({125_W, 150_W}, 9), "the node's policy allows 2 of 9 power limits: 125, 150 W");
-}
-
 TEST(RunTexts, SaysOfASilentCommandThatItPrintedNothing) {
   RunOptions options;
   options.usual_steps = true;

@@ -5,7 +5,6 @@
 #include "measure/devices.hpp"
 #include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
-#include "optimize/power_limit/setting_range.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +14,6 @@
 namespace zeus::run {
 
 namespace {
-
-constexpr Watts limit_step{25};
 
 std::string gpu_name(const train::SessionGpu& one) {
   return device::to_text(one.gpu->identity(), one.index);
@@ -42,16 +39,6 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<std
               },
           .clock = place.clock,
           .allowed = train::allowed_limits_of(place.lessor)};
-}
-
-// The allowed limit that is nearest to this one.
-Watts nearest(const std::vector<device::WattRange>& allowed, Watts limit) {
-  std::optional<Watts> found;
-  for (const device::WattRange& range : allowed) {
-    const Watts one = std::clamp(limit, range.minimum, range.maximum);
-    found = found && abs(*found - limit) <= abs(one - limit) ? found : one;
-  }
-  return found.value_or(limit);
 }
 
 }  // namespace
@@ -84,18 +71,36 @@ std::vector<RunRecord::Gpu> TrainingGpus::listed() const {
   return list;
 }
 
-std::optional<Error> TrainingGpus::try_to_set() {
+std::vector<trial::JobGpu> TrainingGpus::job_gpus(bool bounds) const {
+  std::vector<trial::JobGpu> described;
   for (const train::SessionGpu& one : gpus_) {
     const PowerLimits now = one.gpu->power_limits();
-    for (const auto* const bound : {&now.current, &now.minimum, &now.maximum}) {
-      if (!*bound) {
-        return to_error(bound->failure(), fmt::format("the power limit of {}", gpu_name(one)));
-      }
+    const std::string what = fmt::format("the power limit of {}", gpu_name(one));
+    trial::JobGpu gpu{.model = one.gpu->identity().name,
+                      .minimum = bounds ? now.minimum.or_throw(what) : Watts{},
+                      .maximum = now.maximum.or_throw(what),
+                      .current = now.current.or_throw(what),
+                      .allowed = {}};
+    for (const device::WattRange& range : one.allowed) {
+      gpu.allowed.push_back({.minimum = range.minimum, .maximum = range.maximum});
     }
+    described.push_back(std::move(gpu));
+  }
+  return described;
+}
+
+std::optional<Error> TrainingGpus::try_to_set() {
+  std::vector<trial::JobGpu> described;
+  try {
+    described = job_gpus(true);
+  } catch (const Error& error) {
+    return error;
+  }
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
     try {
       control::LeaseBook book = parts_.open_book();
-      control::Lease lease = book.acquire(one.gpu->identity().uuid);
-      lease.set_power_limit(nearest(one.allowed, *now.current));
+      control::Lease lease = book.acquire(gpus_[i].gpu->identity().uuid);
+      lease.set_power_limit(trial::nearest_allowed(described[i]));
       lease.release();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::conflict) {
@@ -110,7 +115,7 @@ std::optional<Error> TrainingGpus::try_to_set() {
 const std::optional<Error>& TrainingGpus::why_not_settable(const std::vector<Watts>& limits) {
   if (!why_not_) {
     why_not_.emplace(try_to_set());
-    if (!*why_not_ && allowed_of(possible(limits)).empty()) {
+    if (!*why_not_ && device(limits, true).power_limits.empty()) {
       why_not_ = Error{ErrorKind::permission_denied, "the node's policy allows none of the power limits to try",
                        "`zeusd policy explain` shows its bounds"};
     }
@@ -118,69 +123,20 @@ const std::optional<Error>& TrainingGpus::why_not_settable(const std::vector<Wat
   return *why_not_;
 }
 
-std::vector<Watts> TrainingGpus::allowed_of(std::vector<Watts> limits) const {
-  for (const train::SessionGpu& one : gpus_) {
-    std::erase_if(limits, [&one](Watts limit) { return !device::hold(one.allowed, limit); });
-  }
-  return limits;
-}
-
 std::vector<Watts> TrainingGpus::possible(const std::vector<Watts>& limits) const {
-  Watts lowest;
-  std::optional<Watts> highest;
-  for (const train::SessionGpu& one : gpus_) {
-    const PowerLimits now = one.gpu->power_limits();
-    const std::string what = fmt::format("the power limit of {}", gpu_name(one));
-    const Watts most = now.maximum.or_throw(what);
-    lowest = std::max(lowest, now.minimum.or_throw(what));
-    highest = std::min(highest.value_or(most), most);
-  }
-  for (const Watts limit : limits) {
-    if (limit < lowest || limit > *highest) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("a power limit of {:.6g} W cannot be set", limit.value()),
-                  fmt::format("these GPUs allow {:.6g} W to {:.6g} W", lowest.value(), highest->value())};
-    }
-  }
-  std::vector<Watts> all = limits;
-  if (limits.empty()) {
-    const optimize::SettingRange range = optimize::SettingRange::of_steps(lowest, *highest, limit_step);
-    all.assign(range.limits().begin(), range.limits().end());
-  }
-  std::ranges::sort(all);
-  const auto twice = std::ranges::unique(all);
-  all.erase(twice.begin(), twice.end());
-  return all;
+  return trial::possible_limits(job_gpus(true), limits);
 }
 
-records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool set) {
-  records::JobDevice device{
-      .model = gpus_.front().gpu->identity().name, .gpus = 0, .max_power = {}, .power_limits = {}};
-  std::optional<Watts> current;
-  for (const train::SessionGpu& one : gpus_) {
-    const PowerLimits now = one.gpu->power_limits();
-    const std::string what = fmt::format("the power limit of {}", gpu_name(one));
-    const Watts most = now.maximum.or_throw(what);
-    current = std::min(current.value_or(most), now.current.or_throw(what));
-    device.max_power += most;
-    ++device.gpus;
-    if (one.gpu->identity().name != device.model && device.model.find(one.gpu->identity().name) == std::string::npos) {
-      device.model += " + " + one.gpu->identity().name;
-    }
-  }
-  device.power_limits = set ? allowed_of(possible(limits)) : std::vector{*current};
-  return device;
+records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool set) const {
+  return trial::job_device(job_gpus(set), limits, set);
 }
 
 std::optional<Watts> TrainingGpus::limit_in_force() const {
-  std::optional<Watts> limit;
+  std::vector<std::optional<Watts>> limits;
   for (const train::SessionGpu& one : gpus_) {
-    const std::optional<Watts> now = one.gpu->power_limits().current.optional();
-    if (!now || (limit && *limit != *now)) {
-      return std::nullopt;
-    }
-    limit = now;
+    limits.push_back(one.gpu->power_limits().current.optional());
   }
-  return limit;
+  return trial::common_limit(limits);
 }
 
 std::unique_ptr<train::Session> TrainingGpus::open(const TrainingOptions& options) {

@@ -14,6 +14,7 @@
 #include "train/live_parts.hpp"
 #include "train/session.hpp"
 #include "train/session_parts.hpp"
+#include "trial/job_gpus.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/measure.hpp>
@@ -70,7 +71,7 @@ class TrainingGpus {
   [[nodiscard]] std::vector<Watts> possible(const std::vector<Watts>& limits) const;
   // The device of a job, with those of the possible limits that a policy allows; only the limit in force if limits
   // cannot be set. Throws as possible() does.
-  records::JobDevice device(const std::vector<Watts>& limits, bool set);
+  [[nodiscard]] records::JobDevice device(const std::vector<Watts>& limits, bool set) const;
 
   // The present limit; empty if the GPUs differ or do not report it.
   [[nodiscard]] std::optional<Watts> limit_in_force() const;
@@ -80,7 +81,8 @@ class TrainingGpus {
 
  private:
   [[nodiscard]] std::optional<Error> try_to_set();
-  [[nodiscard]] std::vector<Watts> allowed_of(std::vector<Watts> limits) const;
+  // With `bounds`, GPUs that do not report theirs are an unavailable Error.
+  [[nodiscard]] std::vector<trial::JobGpu> job_gpus(bool bounds) const;
 
   Parts parts_;
   std::vector<train::SessionGpu> gpus_;  // those of them that are measured

@@ -141,6 +141,8 @@ void devices() {
     }
   }
   const zeus::PowerLimits limits = gpu.power_limits();
+  const std::vector<zeus::PowerLimitRange> allowed = gpu.allowed_power_limits();
+  expect(allowed.empty());  // no daemon bounds them
   expect(*limits.minimum < *limits.maximum && *limits.current == *limits.standard &&
          *limits.enforced <= *limits.current);
   const zeus::Megahertz memory = gpu.supported_memory_clocks()->front();
@@ -216,6 +218,7 @@ void windows() {
     expect(!held || *held >= 0_s);
   }
   expect(!monitor.power_timeline(0).empty() && monitor.temperature_timeline(0, measured.end + 3600_s).empty());
+  expect(monitor.stood_still() == 0_s);
   const zeus::SamplerCost cost = monitor.sampler_cost();
   expect(cost.running > 0_s && cost.busy >= 0_s && cost.driver >= 0_s);
   monitor.begin("never mind");

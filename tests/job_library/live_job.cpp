@@ -1,10 +1,13 @@
 // A recurrence on this machine's GPUs, for live_job_test.py:
-//   live_job NAME steps|epochs
-// With marked steps, or with epochs alone. Prints the limit under which the training ended.
+//   live_job NAME steps|epochs [EPOCH]
+// With marked steps, or with epochs alone. Prints the limit under which the training ended. In the middle of EPOCH it
+// stops itself, until SIGCONT.
 #include <zeus/job.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -14,7 +17,7 @@ namespace {
 
 using namespace zeus::literals;
 
-void recur(const char* name, bool steps) {
+void recur(const char* name, bool steps, int stops_in) {
   zeus::JobDefinition definition;
   definition.target = zeus::TrainingTarget{.metric = 0.5};
   definition.max_epochs = 60;
@@ -25,8 +28,11 @@ void recur(const char* name, bool steps) {
   zeus::Job job{name, definition, options};
   while (std::optional<zeus::Try> attempt = job.next_try()) {
     double error = 1.0;
-    while (attempt->next_epoch()) {
+    for (int epoch = 1; attempt->next_epoch(); ++epoch) {
       for (int i = 0; i < 100; ++i) {
+        if (epoch == stops_in && i == 50) {
+          std::raise(SIGSTOP);
+        }
         if (steps) {
           attempt->begin_step();
         }
@@ -43,7 +49,8 @@ void recur(const char* name, bool steps) {
 
 int main(int argc, char** argv) {
   try {
-    recur(argc > 2 ? argv[1] : "job", argc > 2 && std::string_view{argv[2]} == "steps");
+    recur(argc > 2 ? argv[1] : "job", argc > 2 && std::string_view{argv[2]} == "steps",
+          argc > 3 ? std::atoi(argv[3]) : 0);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

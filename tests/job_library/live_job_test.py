@@ -21,8 +21,8 @@ class LiveJob(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.environment = {**os.environ, "XDG_DATA_HOME": folder.name}
 
-    def virtually(self, script: str) -> str:
-        done = subprocess.run([zeus, "virtual", "1xV100", "--load", "follow:cifar100", "--", "sh", "-c", script],
+    def virtually(self, script: str, load: str = "follow:cifar100") -> str:
+        done = subprocess.run([zeus, "virtual", "1xV100", "--load", load, "--", "sh", "-c", script],
                               capture_output=True, text=True, check=False, timeout=120, env=self.environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -48,6 +48,24 @@ class LiveJob(unittest.TestCase):
 
     def test_limits_are_measured_by_epochs_where_there_are_no_steps(self):
         self.check("epochs")
+
+    def suspended_in(self, epoch: int, how: str) -> dict:
+        """The job after a try that stood still for 3 s in this epoch. (A load that follows would let it go on by itself.)"""
+        self.virtually(f"{shlex.quote(program)} {how}{epoch} {how} {epoch} & job=$!; "
+                       "while ! grep -q '^State:.T' /proc/$job/status; do kill -0 $job || exit 1; sleep 0.02; done; "
+                       "sleep 3; kill -CONT $job; wait $job", "constant:180W")
+        return self.job(f"{how}{epoch}")
+
+    def test_a_suspension_is_neither_charged_nor_learned_from(self):
+        # Early, while limits are measured, and late, when the best one is kept.
+        for epoch, how in ((3, "epochs"), (2, "steps"), (13, "epochs")):
+            with self.subTest(epoch=epoch, how=how):
+                job = self.suspended_in(epoch, how)
+                (attempt,) = job["tries"]
+                self.assertEqual((attempt["outcome"], attempt["left_out"]),
+                                 ("reached", "it was suspended for a while, for example by Ctrl-Z"))
+                for limit in (one for belief in job["batch_sizes"] for one in belief["limits"]):
+                    self.assertLess(limit["epoch_time_s"], 2.5)
 
     def test_a_program_that_is_killed_leaves_nothing_behind(self):
         # Once limits are being measured, or one is kept.
