@@ -11,7 +11,6 @@ namespace {
 
 using namespace literals;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 JobGpu v100(std::vector<LimitRange> allowed = {}, Watts current = 250_W) {
   return {.model = "V100", .minimum = 100_W, .maximum = 250_W, .current = current, .allowed = std::move(allowed)};
