@@ -123,6 +123,7 @@ class Pages(unittest.TestCase):
                 # On a busy machine the training may reach its target before every limit is measured, or before any is.
                 measured = {one["limit_w"] for one in first.get("limits", [])}
                 self.assertLessEqual(measured, set(said["profile_w"]), f"{program}: {first}")
+                self.assertEqual(first["kind"], "profiled" if measured else "started", f"{program}: {first}")
             else:
                 self.assertEqual([first[key] for key in ("kind", "limit_w", "max_epochs", "budget_j")],
                                  ["started", said["limit_w"], said["max_epochs"], said["budget_j"]], program)

@@ -6,8 +6,8 @@
 #include "job_library/instruments.hpp"
 #include "job_library/limit_trial.hpp"
 #include "job_library/live_devices.hpp"
-#include "job_library/live_meter.hpp"
 #include "trial/energy_account.hpp"
+#include "trial/monitor_windows.hpp"
 
 #include <zeus/device.hpp>
 #include <zeus/error.hpp>
@@ -24,7 +24,10 @@ class LiveInstruments final : public Instruments {
  public:
   // `profile_time` is for each limit.
   LiveInstruments(LiveDevices& devices, Seconds profile_time, Clock& clock)
-      : devices_{devices}, profile_time_{profile_time}, clock_{clock}, meter_{devices} {}
+      : devices_{devices},
+        profile_time_{profile_time},
+        clock_{clock},
+        meter_{*devices.monitor(), [&devices](int number) { return devices.uuids().at(number); }} {}
 
   // Decides which limit is kept once the limits are measured.
   void set_goal(const PowerGoal& goal, double eta);
@@ -60,7 +63,7 @@ class LiveInstruments final : public Instruments {
   Clock& clock_;
   PowerGoal goal_;
   double eta_ = 0.5;
-  LiveMeter meter_;
+  trial::MonitorWindows<Monitor> meter_;
   std::optional<trial::EnergyAccount> account_;
   std::vector<GpuLease> leases_;
   std::optional<Watts> held_;

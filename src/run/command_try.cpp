@@ -32,7 +32,7 @@ TrainingOptions session_options(const RunOptions& options) {
 }  // namespace
 
 CommandTry::Running::Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock)
-    : meter{gpus},
+    : meter{gpus.monitor(), [&gpus](int number) { return gpus.uuid(number); }},
       account{meter},
       command{launch(plan)},
       began{clock.now()},

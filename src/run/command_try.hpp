@@ -6,7 +6,6 @@
 #include "jobs/try.hpp"
 #include "run/command.hpp"
 #include "run/command_template.hpp"
-#include "run/gpu_meter.hpp"
 #include "run/output_study.hpp"
 #include "run/power_tuning.hpp"
 #include "run/run_options.hpp"
@@ -15,6 +14,7 @@
 #include "run/training_progress.hpp"
 #include "trial/energy_account.hpp"
 #include "trial/limit_slices.hpp"
+#include "trial/monitor_windows.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -60,7 +60,7 @@ class CommandTry final : public jobs::Try {
   struct Running {
     Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock);
 
-    GpuMeter meter;
+    trial::MonitorWindows<Monitor> meter;
     trial::EnergyAccount account;
     std::optional<trial::EnergyAccount> afterwards;
     std::unique_ptr<Command> command;
