@@ -162,6 +162,19 @@ TEST_F(SessionTest, IsProfiledAgainWhenThroughputDrifts) {
   EXPECT_THAT(of_kind<ProfilingDone>(events_), SizeIs(2));
 }
 
+TEST_F(SessionTest, ATrainingThatEndsWhileItIsProfiledAgainSaysSo) {
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  work_.step *= 1.4;
+  training_.set_work(work_);
+  while (of_kind<ProfilingBegun>(events_).size() < 2) {
+    run_epochs(session, training_, 1, 20);
+  }
+  session.finish();
+  EXPECT_THAT(session.result().unoptimized, AllOf(HasSubstr("ended while its power limits were profiled again"),
+                                                  HasSubstr("what they took when they were profiled")));
+}
+
 TEST_F(SessionTest, IsNotProfiledAgainWhenNothingDrifts) {
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 4, 1000);

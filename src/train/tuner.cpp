@@ -92,6 +92,7 @@ void Tuner::guarded(Body&& body) {
 void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
                   const std::string& again) {
   batch_size_ = batch_size;
+  again_ = again;
   if (parts_.options.mode == TrainingMode::passive) {
     return;
   }

@@ -58,6 +58,8 @@ class Tuner {
   void put_back();
 
   [[nodiscard]] bool profiling() const { return state_ == State::profiling; }
+  // Why profiling began another time; empty the first time.
+  [[nodiscard]] const std::string& again() const { return again_; }
   [[nodiscard]] bool holding() const { return held_.has_value(); }
   // Whether the optimum, or the setting to hold, is in force.
   [[nodiscard]] bool applied() const { return state_ == State::in_force; }
@@ -110,6 +112,7 @@ class Tuner {
   State state_ = State::idle;
   std::string why_not_;  // set in `interrupted` and `left`
   std::string trouble_;
+  std::string again_;
   std::unique_ptr<optimize::Profiler> profiler_;
   std::optional<records::PowerSetting> held_;  // in place of the optimum
   std::optional<std::uint64_t> batch_size_;
