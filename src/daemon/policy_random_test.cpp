@@ -3,6 +3,7 @@
 
 #include "base/random.hpp"
 #include "daemon/policy.hpp"
+#include "tests/support/population.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -187,7 +188,7 @@ AskedFor asked_for(const PlainRequest& request) {
 }
 
 TEST(RandomPolicy, AgreesWithAnIndependentEvaluator) {
-  constexpr int pairs = 10000;
+  constexpr int pairs = test::drawn(10000);
   int allowed = 0;
   for (int i = 0; i < pairs; ++i) {
     Draws draws{static_cast<std::uint64_t>(i)};

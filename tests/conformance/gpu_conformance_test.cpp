@@ -1,6 +1,7 @@
 // What every GPU of every back-end promises (device/gpu.hpp).
 
 #include "tests/conformance/subject.hpp"
+#include "tests/support/population.hpp"
 
 #include <gtest/gtest.h>
 
@@ -134,7 +135,7 @@ TEST_F(GpuConformance, ReadingsAreStampedWithTheTimeTheyAreOf) {
 TEST_F(GpuConformance, HotReadingsDoNotAllocate) {
   for (const Gpu* gpu : gpus()) {
     const std::size_t before = allocations();
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < test::drawn(100); ++i) {
       static_cast<void>(gpu->energy());
       for (const PowerKind kind : kinds) {
         static_cast<void>(gpu->power(kind, PowerScope::gpu));
@@ -239,7 +240,7 @@ TEST_F(GpuConformance, ManyThreadsMayReadAtOnce) {
     for (int& failed : failures) {
       threads.emplace_back([gpu, &failed, counts = static_cast<bool>(probe)] {
         Joules last{0};
-        for (int i = 0; i < 100; ++i) {
+        for (int i = 0; i < test::drawn(100); ++i) {
           const Reading<Stamped<Joules>> reading = gpu->energy();
           failed += static_cast<bool>(reading) != counts || (reading && reading->value < last) ? 1 : 0;
           last = reading ? reading->value : last;

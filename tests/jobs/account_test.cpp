@@ -8,6 +8,7 @@
 #include "jobs/job_view.hpp"
 #include "store/open_store.hpp"
 #include "tests/jobs/random_history.hpp"
+#include "tests/support/population.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -236,7 +237,7 @@ TEST_F(PagesTest, ArePartsOfTheWhole) {
   const records::JobView all = job.view();
   const auto is_late = [](const JobEntry& entry) { return std::holds_alternative<records::LateReport>(entry.body); };
   ASSERT_GT(std::ranges::count_if(long_history, is_late), 20);
-  for (int page = 0; page < 25; ++page) {
+  for (int page = 0; page < test::drawn(25); ++page) {
     if (chaos.below(6) == 0) {
       store->drop_snapshots();
     }

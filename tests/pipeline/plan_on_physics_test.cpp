@@ -9,6 +9,7 @@
 #include "optimize/pipeline/timeline.hpp"
 #include "optimize/pipeline/topology.hpp"
 #include "physics/operating_point.hpp"
+#include "tests/support/population.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -219,7 +220,7 @@ struct Summary {
 
 Summary summarize(std::string_view name, const Disturbances& disturbances, double margin = 0.0,
                   ProfileFit fit = ProfileFit::none) {
-  constexpr std::uint64_t seeds = 12;
+  constexpr std::uint64_t seeds = test::drawn(12);
   Summary summary;
   double claimed = 0.0;
   double saved = 0.0;

@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
+#include "tests/support/population.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/fields.hpp>
@@ -216,7 +217,7 @@ void expect_refused(const JsonValue& json, const std::string& what) {
 // For many random values. `may_lack` are keys that are left out if unknown.
 template <typename Record>
 void expect_properties(const std::set<std::string>& may_lack = {}) {
-  constexpr std::uint64_t values = 100;
+  constexpr std::uint64_t values = drawn(100);
   for (std::uint64_t seed = 0; seed < values; ++seed) {
     Random random{seed};
     Record record{};

@@ -2,6 +2,7 @@
 
 #include "optimize/pipeline/schedule.hpp"
 #include "optimize/pipeline/topology.hpp"
+#include "tests/support/population.hpp"
 #include "tests/support/random_graph.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +60,7 @@ Joules exact_optimum(const ComputationGraph& graph, Watts blocking, Seconds time
 }
 
 TEST(FrequencyChoice, IsTheExactOptimumOfSmallGraphs) {
-  for (std::uint64_t number = 0; number < 40; ++number) {
+  for (std::uint64_t number = 0; number < test::drawn(40U); ++number) {
     SCOPED_TRACE(number);
     Random random{81, number};
     const ComputationGraph graph = test::random_graph(
@@ -106,7 +107,7 @@ struct Losses {
 template <typename MakeGraph>
 Losses losses_of(std::string_view subject, MakeGraph make_graph) {
   std::vector<double> losses;
-  for (std::uint64_t number = 0; number < 40; ++number) {
+  for (std::uint64_t number = 0; number < test::drawn(40U); ++number) {
     Random random{83, number};
     const ComputationGraph graph = make_graph(random);
     const Watts blocking{70};
