@@ -21,13 +21,16 @@
 // Threads: only one thread at a time may use a Job and its Tries; it need not always be the same one. Any number of
 // processes, including `zeus run`, and of Jobs in one process may work on one job at once. If machines share the store,
 // report progress (a step, progress(), an epoch) every minute: after two minutes of silence, other machines take the
-// process for dead. Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing,
-// and every call is an Error: open the job there. Failures: the constructor and next_try() throw Errors for options
-// that make no sense, for a job that is defined differently, and for a store that cannot be used. Once a try trains,
-// nothing is thrown because of the store or of devices: a failure is logged once as a warning, and the training goes on
-// (Job::unrecorded()). Calls out of order are invalid_argument Errors. Ends: a Job that is destroyed within a
-// recurrence gives the recurrence up, and its try is lost. If its process is killed, the next process that works on the
-// job finds that and does the same. Power limits are put back in either case.
+// process for dead. Server: with JobOptions::server, a `zeus serve` keeps the job, and a thread of its own reports to
+// it, so a loop never waits for it while it trains: while it is away, a decision that is due comes later, and limit()
+// and the bounds are empty until then. next_try() waits for it. Fork: a Job belongs to the process that opened it. In a
+// forked child its destructor does nothing, and every call is an Error: open the job there. Failures: the constructor
+// and next_try() throw Errors for options that make no sense, for a job that is defined differently, and for a store
+// that cannot be used. Once a try trains, nothing is thrown because of the store or of devices: a failure is logged
+// once as a warning, and the training goes on (Job::unrecorded()). Calls out of order are invalid_argument Errors.
+// Ends: a Job that is destroyed within a recurrence gives the recurrence up, and its try is lost. If its process is
+// killed, the next process that works on the job finds that and does the same. Power limits are put back in either
+// case.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -73,7 +76,11 @@ struct JobDevices {
 
 // What may differ from one recurrence to the next.
 struct JobOptions {
-  std::filesystem::path store = {};           // a file; empty: the user's own, the same as for `zeus run`
+  std::filesystem::path store = {};  // a file; empty: the user's own, the same as for `zeus run`
+  // The address of the `zeus serve` that keeps the job in place of a store: "http://host:8470". If neither is given,
+  // $ZEUS_SERVER is. $ZEUS_TOKEN is sent to it unless the address has a token.
+  std::string server = {};
+  Seconds server_patience{600};               // how long to wait for it when nothing else is left to do
   std::optional<std::vector<int>> gpus = {};  // the GPUs to train on; all by default
   bool set_limits = true;                     // if false, limits stay as they are
   std::vector<Watts> power_limits = {};       // to choose from; empty: steps of 25 W

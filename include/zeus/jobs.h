@@ -67,6 +67,8 @@ typedef struct zeus_job_options {
   const char* elsewhere_model;
   unsigned elsewhere_count;   /* 0: 1 */
   double elsewhere_max_power; /* watts, of all of them together */
+  const char* server;         /* the `zeus serve` that keeps it; NULL: $ZEUS_SERVER, or a store */
+  double server_patience;     /* seconds to wait for it when nothing else is left to do; 0: 600 */
 } zeus_job_options;
 
 typedef struct zeus_job_try {

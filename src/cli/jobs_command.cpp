@@ -5,7 +5,12 @@
 #include "cli/output_file.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
+#include "jobs/job.hpp"
+#include "jobs/stored_keeper.hpp"
+#include "protocol/jobs_api.hpp"
 #include "records/json_writer.hpp"
+#include "remote_jobs/served_keeper.hpp"
+#include "remote_jobs/server_address.hpp"
 #include "report/job_report.hpp"
 #include "run/job_file.hpp"
 #include "store/open_store.hpp"
@@ -111,11 +116,14 @@ std::string JobsCommand::server(const Context& context) const {
   return server_.empty() && store_.empty() ? context.environment.get("ZEUS_SERVER").value_or("") : server_;
 }
 
-std::unique_ptr<KeptJobs> JobsCommand::open(const Context& context, Access access) const {
+std::unique_ptr<jobs::Keeper> JobsCommand::open(const Context& context, Access access) const {
   if (const std::string address = server(context); !address.empty()) {
-    return served_jobs(context, address);
+    return remote_jobs::served_keeper(
+        remote_jobs::RemotePlan{.address = remote_jobs::server_address(address),
+                                .token = context.environment.get("ZEUS_TOKEN").value_or("")},
+        jobs::this_site(context.clock, context.files).owner, context.clock);
   }
-  return stored_jobs(context, store_location(context), access);
+  return jobs::stored_keeper(store_location(context), access, context.clock, context.files);
 }
 
 std::string JobsCommand::store_location(const Context& context) const {
@@ -140,8 +148,12 @@ int JobsCommand::run(Context& context) {
 }
 
 int JobsCommand::redefine(const Context& context) const {
-  const std::unique_ptr<KeptJobs> jobs = open(context, Access::existing);
-  const records::JobDefinition known = jobs->definition(job_);
+  const std::unique_ptr<jobs::Keeper> jobs = open(context, Access::existing);
+  const std::optional<records::JobDefinition> found = jobs->find(job_);
+  if (!found) {
+    throw jobs::no_job(job_);
+  }
+  const records::JobDefinition& known = *found;
   const auto asked = [&] {
     if (!settings_.empty()) {
       return run::changed(
@@ -157,7 +169,7 @@ int JobsCommand::redefine(const Context& context) const {
     }
     return run::definition_by(written, known);
   };
-  const std::vector<protocol::ReportedChange> changes = jobs->redefine(job_, asked());
+  const std::vector<records::ReportedChange> changes = jobs->redefine(job_, asked());
   if (json_) {
     context.out << records::json_line(protocol::RedefinedJob{.name = job_, .changes = changes}) << '\n';
     return exit_ok;
@@ -165,7 +177,7 @@ int JobsCommand::redefine(const Context& context) const {
   if (changes.empty()) {
     context.out << fmt::format("{}: it is already defined like this\n", job_);
   }
-  for (const protocol::ReportedChange& change : changes) {
+  for (const records::ReportedChange& change : changes) {
     context.out << fmt::format("{}: {} is {} (it was {}): {}\n", job_, change.key, change.now, change.was,
                                change.follows);
   }
@@ -177,7 +189,8 @@ int JobsCommand::list(const Context& context) const {
   std::error_code unknown;
   const std::string location = store_location(context);
   const bool none = store_.empty() && server(context).empty() && !std::filesystem::exists(location, unknown);
-  const std::unique_ptr<KeptJobs> jobs = none ? no_jobs(context, location) : open(context, Access::read_only);
+  const std::unique_ptr<jobs::Keeper> jobs =
+      none ? jobs::empty_keeper(location, context.clock, context.files) : open(context, Access::read_only);
   int code = exit_ok;
   // A job that cannot be read does not keep the others from being shown.
   const std::vector<records::JobSummary> all = jobs->summaries([&](const std::string& name, const Error& error) {
@@ -216,16 +229,15 @@ int JobsCommand::export_to(const Context& context) const {
 
 int JobsCommand::import_from(const Context& context) const {
   const std::string text = read_input_file(file_.empty() || file_ == "-" ? "/dev/stdin" : file_);
-  const protocol::ImportedJob job = open(context, Access::create)->import(job_, text);
-  context.out << (json_ ? import_json(job.name, job.entries)
-                        : fmt::format("{}: {} entries taken in\n", job.name, job.entries));
+  const std::uint64_t entries = open(context, Access::create)->import(job_, text);
+  context.out << (json_ ? import_json(job_, entries) : fmt::format("{}: {} entries taken in\n", job_, entries));
   return exit_ok;
 }
 
 int JobsCommand::forget(const Context& context) const {
-  const std::unique_ptr<KeptJobs> jobs = open(context, Access::existing);
+  const std::unique_ptr<jobs::Keeper> jobs = open(context, Access::existing);
   if (!jobs->has(job_)) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
+    throw jobs::no_job(job_);
   }
   if (!yes_ && !agreed(context, fmt::format("Forget '{}' and all that was learned from its runs?", job_))) {
     context.err << fmt::format("zeus: '{}' is kept\n", job_);

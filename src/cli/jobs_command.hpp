@@ -2,7 +2,8 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "cli/kept_jobs.hpp"
+#include "jobs/keeper.hpp"
+#include "store/open_store.hpp"
 
 #include <memory>
 #include <string>
@@ -24,7 +25,7 @@ class JobsCommand final : public Command {
   [[nodiscard]] std::string store_location(const Context& context) const;
   // The server's address; empty if a store keeps the jobs.
   [[nodiscard]] std::string server(const Context& context) const;
-  [[nodiscard]] std::unique_ptr<KeptJobs> open(const Context& context, store::Access access) const;
+  [[nodiscard]] std::unique_ptr<jobs::Keeper> open(const Context& context, store::Access access) const;
   int list(const Context& context) const;
   int show(const Context& context) const;
   int export_to(const Context& context) const;

@@ -81,14 +81,14 @@ class Account {
                          .epoch = trained->epoch,
                          .most = *trained->most,
                          .accuracy = trained->metric.value_or(0.0)});
-    } else if (const auto* over = std::get_if<jobs::TryOver>(&event)) {
-      const jobs::Finished& finished = over->finished;
+    } else if (const auto* judged = std::get_if<jobs::TryJudged>(&event)) {
+      const records::TryOver& finished = judged->over;
       tell_(TryOver{.outcome = finished.outcome,
-                    .batch_size = over->step.batch_size,
+                    .batch_size = judged->step.batch_size,
                     .limit = finished.limit,
                     .epochs = finished.epochs,
                     .accuracy = finished.metric.value_or(0.0),
-                    .energy = over->energy,
+                    .energy = judged->energy,
                     .time = finished.time});
     }
   }

@@ -98,6 +98,10 @@ zeus::JobOptions options_from(const zeus_job_options& given) {
       }
     };
   }
+  options.server = given.server != nullptr ? given.server : "";
+  if (given.server_patience != 0) {
+    options.server_patience = zeus::Seconds{given.server_patience};
+  }
   if (given.elsewhere_model != nullptr) {
     options.elsewhere = zeus::JobDevices{.model = given.elsewhere_model,
                                          .count = std::max(given.elsewhere_count, 1U),

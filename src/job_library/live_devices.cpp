@@ -1,6 +1,7 @@
 #include "job_library/live_devices.hpp"
 
 #include "base/log.hpp"
+#include "protocol/device_readings.hpp"
 
 #include <zeus/error.hpp>
 
@@ -87,6 +88,26 @@ std::string LiveDevices::why_not_settable(const std::vector<Watts>& limits) cons
     return error.what();
   }
   return {};
+}
+
+std::vector<protocol::GpuNow> LiveDevices::readings() const {
+  std::vector<protocol::GpuNow> all;
+  for (const Gpu& gpu : gpus_) {
+    Reading<PowerSample> power = gpu.power(PowerKind::instant);
+    if (!power) {
+      power = gpu.power(PowerKind::plain);
+    }
+    const Reading<TemperatureSample> temperature = gpu.temperature();
+    const Reading<ThrottleReasons> held = gpu.throttle_reasons();
+    all.push_back({.gpu = gpu.uuid(),
+                   .name = gpu.name(),
+                   .power = power ? std::optional{power->power} : std::nullopt,
+                   .limit = gpu.power_limits().enforced.optional(),
+                   .clock = gpu.clock(ClockDomain::graphics).optional(),
+                   .temperature = temperature ? std::optional{temperature->temperature} : std::nullopt,
+                   .throttled_by = held ? protocol::words_of(*held) : std::vector<std::string>{}});
+  }
+  return all;
 }
 
 std::optional<Watts> LiveDevices::limit_in_force() const {

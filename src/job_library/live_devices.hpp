@@ -2,6 +2,7 @@
 // what measures them. One thread.
 #pragma once
 
+#include "protocol/jobs_api.hpp"
 #include "records/job_definition.hpp"
 #include "trial/job_gpus.hpp"
 
@@ -29,6 +30,8 @@ class LiveDevices {
   [[nodiscard]] const std::vector<Gpu>& gpus() const { return gpus_; }
   [[nodiscard]] const std::map<int, std::string>& uuids() const { return uuids_; }
   [[nodiscard]] const std::shared_ptr<Monitor>& monitor() const { return monitor_; }
+  // What they do now, for a server to show.
+  [[nodiscard]] std::vector<protocol::GpuNow> readings() const;
   // The limit that all of them have; nothing if limits differ, or one is unknown.
   [[nodiscard]] std::optional<Watts> limit_in_force() const;
 

@@ -4,6 +4,10 @@
 #include "base/file_tree.hpp"
 #include "base/log.hpp"
 #include "job_library/definition.hpp"
+#include "jobs/job.hpp"
+#include "jobs/stored_keeper.hpp"
+#include "remote_jobs/served_keeper.hpp"
+#include "remote_jobs/server_address.hpp"
 #include "store/open_store.hpp"
 
 #include <fmt/format.h>
@@ -23,10 +27,6 @@ namespace {
 constexpr Seconds between_looks{0.5};
 constexpr const char* run_around = "ZEUS_PROGRESS";
 
-std::string location_of(const JobOptions& options) {
-  return options.store.empty() ? store::default_store(Environment::of_process()).string() : options.store.string();
-}
-
 PowerGoal goal_of(const records::JobDefinition& definition) {
   if (definition.max_slowdown) {
     return MaxSlowdown{.factor = *definition.max_slowdown};
@@ -37,42 +37,66 @@ PowerGoal goal_of(const records::JobDefinition& definition) {
 }  // namespace
 
 OpenJob::OpenJob(std::string_view name, const JobDefinition* definition, const JobOptions& options)
-    : owner_{::getpid()},
-      options_{options},
-      store_{store::open_store(location_of(options),
-                               definition != nullptr ? store::Access::create : store::Access::existing, clock_)},
-      site_{jobs::this_site(clock_, FileTree{})} {
+    : owner_{::getpid()}, name_{name}, options_{options} {
   if (!(std::isfinite(options_.profile_time.value()) && options_.profile_time > Seconds{})) {
     throw Error{ErrorKind::invalid_argument, "the time for each limit is not a number of seconds above 0",
                 "give one such as 5 s"};
   }
-  open(name, definition);
+  if (!options_.store.empty() && !options_.server.empty()) {
+    throw Error{ErrorKind::invalid_argument, "a job is kept in a store or by a server, and both are named",
+                "leave one of JobOptions::store and JobOptions::server empty"};
+  }
+  if (!(options_.server_patience >= Seconds{} && std::isfinite(options_.server_patience.value()))) {
+    throw Error{ErrorKind::invalid_argument, "the patience with a server is not a number of seconds from 0 on",
+                "give one such as 600 s"};
+  }
+  keeper_ = keeper(definition != nullptr ? store::Access::create : store::Access::existing);
+  open(definition);
 }
 
 OpenJob::~OpenJob() {
   close();
 }
 
-void OpenJob::open(std::string_view name, const JobDefinition* definition) {
-  std::optional<jobs::Job> known = jobs::Job::find(*store_, site_, name);
+std::unique_ptr<jobs::Keeper> OpenJob::keeper(store::Access access) {
+  const Environment environment = Environment::of_process();
+  const std::string server =
+      options_.store.empty() && options_.server.empty() ? environment.get("ZEUS_SERVER").value_or("") : options_.server;
+  if (server.empty()) {
+    return jobs::stored_keeper(
+        options_.store.empty() ? store::default_store(environment).string() : options_.store.string(), access, clock_,
+        FileTree{});
+  }
+  remote_jobs::RemotePlan plan{
+      .address = remote_jobs::server_address(server),
+      .token = environment.get("ZEUS_TOKEN").value_or(""),
+      .patience = options_.server_patience,
+      .readings = [this] { return live_ ? live_->readings() : std::vector<protocol::GpuNow>{}; },
+      .say = [](const std::string& line) { log::warning(line); }};
+  return remote_jobs::served_keeper(std::move(plan), jobs::this_site(clock_, FileTree{}).owner, clock_);
+}
+
+records::JobDefinition OpenJob::known() {
+  if (std::optional<records::JobDefinition> found = keeper_->find(name_)) {
+    return std::move(*found);
+  }
+  throw Error{ErrorKind::not_found, fmt::format("there is no job '{}' at {}", name_, keeper_->location()),
+              "give its definition to create it; `zeus jobs` lists the jobs"};
+}
+
+void OpenJob::open(const JobDefinition* definition) {
   if (definition == nullptr) {
-    if (!known) {
-      throw Error{ErrorKind::not_found, fmt::format("there is no job '{}' in this store", name),
-                  "give its definition to create it; `zeus jobs` lists the jobs"};
-    }
-    job_ = std::move(known);
-    job_->refresh();
+    definition_ = known();
     return;
   }
-  if (known) {
-    known->refresh();
-    job_ = jobs::Job::open(*store_, site_, name, stored_definition(*definition, &known->definition()));
-    return;
+  const std::optional<records::JobDefinition> found = keeper_->find(name_);
+  records::JobDefinition stored = stored_definition(*definition, found ? &*found : nullptr);
+  if (!found) {
+    find_devices();
+    stored.device = *device_;
   }
-  records::JobDefinition stored = stored_definition(*definition, nullptr);
-  find_devices();
-  stored.device = *device_;
-  job_ = jobs::Job::open(*store_, site_, name, stored);
+  keeper_->define(name_, stored);
+  definition_ = known();
 }
 
 void OpenJob::find_devices() {
@@ -104,11 +128,11 @@ void OpenJob::require_here() const {
 }
 
 JobDefinition OpenJob::definition() {
-  return public_definition(job_->definition());
+  return public_definition(known());
 }
 
 JobSummary OpenJob::summary() {
-  return summary_of(job_->view());
+  return summary_of(keeper_->view(name_));
 }
 
 void OpenJob::make_instruments() {
@@ -128,20 +152,19 @@ void OpenJob::begin() {
   if (!device_) {
     find_devices();
   }
-  job_->refresh();
-  const records::JobDefinition& definition = job_->definition();
+  definition_ = known();
   if (!instruments_) {
     make_instruments();
   }
   if (measured_ != nullptr) {
-    measured_->set_goal(goal_of(definition), definition.eta);
+    measured_->set_goal(goal_of(definition_), definition_.eta);
   }
-  training_->set_terms(definition.target, definition.max_epochs);
-  target_ = public_definition(definition).target;
+  training_->set_terms(definition_.target, definition_.max_epochs);
+  target_ = public_definition(definition_).target;
   reached_ = false;
   unrecorded_.reset();
   driver_.emplace(
-      std::make_unique<jobs::KeptRecurrence>(*job_, job_->begin(*device_)), *device_, *training_,
+      keeper_->begin(name_, *device_), *device_, *training_,
       jobs::DriverOptions{.sets_limits = sets_limits_, .stops_at_target = true, .starts_when_told = true}, clock_,
       [this](const jobs::DriverEvent& event) { hear(event); },
       [this](const Error& error) {
@@ -217,7 +240,7 @@ LoopTry& OpenJob::training(std::uint64_t number) {
 std::optional<int> OpenJob::max_epochs(std::uint64_t number) {
   (void)training(number);
   if (!target_) {
-    return job_->definition().max_epochs;
+    return definition_.max_epochs;
   }
   return run_ ? std::optional{run_->max_epochs} : std::nullopt;
 }
@@ -267,7 +290,7 @@ bool OpenJob::next_epoch(std::uint64_t number) {
   loop.end_epoch();
   tell_driver();
   // If no more can be decided, the target and the job's maximum epochs still end it.
-  if (unrecorded_ && (loop.has_reached() || loop.epochs() >= job_->definition().max_epochs)) {
+  if (unrecorded_ && (loop.has_reached() || loop.epochs() >= definition_.max_epochs)) {
     end(number, 0);
   }
   loop.begin_epoch();

@@ -1,5 +1,5 @@
-// The inside of a zeus::Job: a job of a store, the devices that it trains on, and the current recurrence, whose driver
-// learns what the user's loop does. Rules of threads, forks and failures as in zeus/job.hpp.
+// The inside of a zeus::Job: a job of a store or a server, the devices that it trains on, and the current recurrence,
+// whose driver learns what the user's loop does. Rules of threads, forks and failures as in zeus/job.hpp.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,8 +9,9 @@
 #include "job_library/loop_try.hpp"
 #include "job_library/reported_instruments.hpp"
 #include "jobs/driver.hpp"
-#include "jobs/job.hpp"
-#include "store/job_store.hpp"
+#include "jobs/keeper.hpp"
+#include "records/job_definition.hpp"
+#include "store/open_store.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/job.hpp>
@@ -38,7 +39,7 @@ class OpenJob {
   void require_here() const;
   [[nodiscard]] bool is_here() const noexcept;
 
-  [[nodiscard]] const std::string& name() const { return job_->name(); }
+  [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] JobDefinition definition();
   [[nodiscard]] JobSummary summary();
   [[nodiscard]] bool reached() const { return reached_; }
@@ -66,7 +67,10 @@ class OpenJob {
   void tell_driver();
 
  private:
-  void open(std::string_view name, const JobDefinition* definition);
+  [[nodiscard]] std::unique_ptr<jobs::Keeper> keeper(store::Access access);
+  void open(const JobDefinition* definition);
+  // The definition as it is now.
+  [[nodiscard]] records::JobDefinition known();
   void find_devices();
   void begin();
   void make_instruments();
@@ -74,12 +78,12 @@ class OpenJob {
 
   pid_t owner_;
   SystemClock clock_;
+  std::string name_;
   JobOptions options_;
-  std::unique_ptr<store::JobStore> store_;
-  jobs::Site site_;
-  std::optional<jobs::Job> job_;
+  std::optional<LiveDevices> live_;  // outlives the keeper, which reads them for its server
+  std::unique_ptr<jobs::Keeper> keeper_;
+  records::JobDefinition definition_;  // of the current recurrence, or the last one
 
-  std::optional<LiveDevices> live_;
   std::optional<records::JobDevice> device_;
   bool sets_limits_ = true;
   ReportedInstruments* reported_ = nullptr;  // if the devices are elsewhere; otherwise null

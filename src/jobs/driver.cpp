@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace zeus::jobs {
@@ -45,6 +46,7 @@ DriverEnd Driver::run() {
 }
 
 std::optional<DriverEnd> Driver::advance() {
+  unanswered_ = false;
   carry_out_all();
   if (then_) {
     go_on_to_the_end();
@@ -88,9 +90,14 @@ void Driver::feed(const Machine::Event& event) {
   std::ranges::move(machine_.on(event), std::back_inserter(to_do_));
 }
 
-// Passes the training's events to the machine.
+// Passes the training's events to the machine, once it knows what the training is for.
 void Driver::go_on() {
-  const std::vector<Try::Event> events = training_.go_on();
+  std::ranges::move(training_.go_on(), std::back_inserter(unheard_));
+  if (unanswered_) {
+    beat();
+    return;
+  }
+  const std::vector<Try::Event> events = std::exchange(unheard_, {});
   const Try::State state = training_.state();
   just_started_ = false;
   if (state.stood_still && !std::exchange(told_of_standstill_, true)) {
@@ -197,10 +204,7 @@ std::optional<Watts> Driver::best_limit(int batch_size) const {
   if (!recorded_ || known.empty()) {
     return std::nullopt;
   }
-  optimize::ProfileBook book{recurrence_->spec()};
-  const std::size_t arm = recurrence_->spec().arm_of(batch_size);
-  book.add(arm, known);
-  return book.best(arm).limit;
+  return optimize::best_limit(recurrence_->spec(), known);
 }
 
 // Only a crash needs to know whether this batch size, or another one, has ever worked.
@@ -267,16 +271,29 @@ void Driver::decided(const GiveUpStep& /*step*/) {
   });
 }
 
-void Driver::carry_out(const Machine::Ask& /*ask*/) {
+// A training is not held up by a server that is away; only its end waits for the answer.
+template <typename Question, typename Ask>
+void Driver::ask(const Question& question, const Ask& ask) {
+  const Wait wait = machine_.has_training() && !training_.state().exit_code ? Wait::no : Wait::yes;
   std::optional<Step> step;
-  keep([&](RecurrenceLink& recurrence) { step = recurrence.next(); });
+  keep([&](RecurrenceLink& recurrence) { step = ask(recurrence, wait); });
+  if (!step && recorded_ && wait == Wait::no) {
+    to_do_.emplace_front(question);
+    unanswered_ = true;
+    epochs_.disturb();
+    return;
+  }
   answered(step);
 }
 
-void Driver::carry_out(const Machine::Claim& /*claim*/) {
-  std::optional<Step> step;
-  keep([&](RecurrenceLink& recurrence) { step = recurrence.claim(machine_.batch_size()); });
-  answered(step);
+void Driver::carry_out(const Machine::Ask& question) {
+  ask(question, [](RecurrenceLink& recurrence, Wait wait) { return recurrence.next(wait); });
+}
+
+void Driver::carry_out(const Machine::Claim& question) {
+  ask(question, [this](RecurrenceLink& recurrence, Wait wait) -> std::optional<Step> {
+    return recurrence.claim(machine_.batch_size(), wait);
+  });
 }
 
 // Without a step the store has failed.
@@ -359,7 +376,7 @@ void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
   });
 }
 
-Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
+records::TryOver Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
   const Try::State state = training_.state();
   std::optional<Watts> held = in_force(state);
   held = held ? held : state.found;
@@ -369,15 +386,15 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
       epochs_.ended(state.epochs, taken);
     }
   }
-  Finished finished{.outcome = outcome,
-                    .epochs = state.epochs,
-                    .gpus = taken.gpus,
-                    .time = taken.time,
-                    .limit = held ? held : step_->limit,
-                    .metric = state.metric,
-                    .exit_code = state.exit_code,
-                    .left_out = {},
-                    .whole_epochs = epochs_.whole()};
+  records::TryOver finished{.outcome = outcome,
+                            .epochs = state.epochs,
+                            .gpus = taken.gpus,
+                            .time = taken.time,
+                            .limit = held ? held : step_->limit,
+                            .metric = state.metric,
+                            .exit_code = state.exit_code,
+                            .left_out = {},
+                            .whole_epochs = epochs_.whole()};
   if (!taken.unknown.empty()) {
     finished.gpus.clear();
     finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
@@ -397,9 +414,9 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
 
 void Driver::carry_out(const Machine::Conclude& conclude) {
   const Try::Taken taken = training_.close();
-  const Finished done = finished(conclude.outcome, taken);
+  const records::TryOver done = finished(conclude.outcome, taken);
   keep([&](RecurrenceLink& recurrence) { recurrence.finished(done); });
-  tell_(TryOver{.step = *step_, .finished = done, .energy = taken.energy()});
+  tell_(TryJudged{.step = *step_, .over = done, .energy = taken.energy()});
   step_.reset();
   reached_ = reached(conclude.outcome);
 }

@@ -45,16 +45,17 @@ struct EpochTrained {
   std::optional<int> most;  // the most that a try may run
   std::optional<double> metric;
 };
-struct TryOver {
+struct TryJudged {
   RunStep step;
-  Finished finished;
+  records::TryOver over;
   Joules energy;
 };
 // The training of a try has ended.
 struct TrainingOver {
   bool seen_through = false;  // it ran to its own end, or to its target if it stops there
 };
-using DriverEvent = std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorded, EpochTrained, TryOver, TrainingOver>;
+using DriverEvent =
+    std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorded, EpochTrained, TryJudged, TrainingOver>;
 
 enum class DriverEnd {
   reached,
@@ -78,7 +79,9 @@ class Driver {
   // One step of the loop: does what is due and lets the training continue. Returns the end once there is one.
   std::optional<DriverEnd> advance();
   // Whether another step has work to do before a new event.
-  [[nodiscard]] bool has_more_to_do() const { return !end_ && !then_ && !to_do_.empty() && !waits_to_start(); }
+  [[nodiscard]] bool has_more_to_do() const {
+    return !end_ && !then_ && !to_do_.empty() && !waits_to_start() && !unanswered_;
+  }
   void start_next() { may_start_ = true; }
   // Whether everything has been recorded.
   [[nodiscard]] bool recorded() const { return recorded_; }
@@ -102,8 +105,10 @@ class Driver {
   [[nodiscard]] std::optional<Watts> best_limit(int batch_size) const;
   [[nodiscard]] Machine::Ended ended(const Try::State& state);
   void note_progress();
-  [[nodiscard]] Finished finished(records::TryOutcome outcome, const Try::Taken& taken);
+  [[nodiscard]] records::TryOver finished(records::TryOutcome outcome, const Try::Taken& taken);
 
+  template <typename Question, typename Ask>
+  void ask(const Question& question, const Ask& ask);
   void answered(const std::optional<Step>& step);
   void decided(const ProfileStep& step);
   void decided(const RunStep& step);
@@ -137,6 +142,8 @@ class Driver {
   StoreFailed store_failed_;
   Machine machine_;
   std::deque<Machine::Action> to_do_;
+  bool unanswered_ = false;          // the first thing to do is a question whose answer is not there yet
+  std::vector<Try::Event> unheard_;  // by the machine, meanwhile
   bool may_start_ = false;
   std::function<void()> then_;   // called once the awaited end of the training has come
   std::optional<RunStep> step_;  // the step of the running try

@@ -101,11 +101,27 @@ class ScriptedTry final : public Try {
   std::vector<records::LimitProfile> measured_;
 };
 
+// Kept by a server that is away: the first questions that do not wait have no answer yet.
+class LateRecurrence final : public KeptRecurrence {
+ public:
+  LateRecurrence(Job& job, Recurrence recurrence, int late) : KeptRecurrence{job, std::move(recurrence)}, late_{late} {}
+
+  std::optional<Step> next(Wait wait) override { return is_late(wait) ? std::nullopt : KeptRecurrence::next(wait); }
+  std::optional<RunStep> claim(int batch_size, Wait wait) override {
+    return is_late(wait) ? std::nullopt : KeptRecurrence::claim(batch_size, wait);
+  }
+
+ private:
+  bool is_late(Wait wait) { return wait == Wait::no && late_-- > 0; }
+
+  int late_;
+};
+
 class DriverTest : public testing::Test {
  protected:
-  DriverEnd recur(const records::JobDefinition& of = two_size_job(), const std::string& name = "job") {
+  DriverEnd recur(const records::JobDefinition& of = two_size_job(), const std::string& name = "job", int late = 0) {
     Job job = Job::open(store_, site_, name, of);
-    Driver driver{std::make_unique<KeptRecurrence>(job, job.begin(of.device)),
+    Driver driver{std::make_unique<LateRecurrence>(job, job.begin(of.device), late),
                   of.device,
                   training_,
                   {},
@@ -128,8 +144,8 @@ TEST_F(DriverTest, EpochsCountWhileOneLimitIsMeasuredButNotWhileSeveralAreCompar
   training_.lucky_epochs = 3;
   std::optional<records::WholeEpochs> whole;
   tell_ = [&](const DriverEvent& event) {
-    if (const auto* over = std::get_if<TryOver>(&event)) {
-      whole = over->finished.whole_epochs;
+    if (const auto* over = std::get_if<TryJudged>(&event)) {
+      whole = over->over.whole_epochs;
     }
   };
   records::JobDefinition two_limits = two_size_job();
@@ -173,12 +189,12 @@ TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
 
 TEST_F(DriverTest, ATrainingThatReachesTheTargetWhileItIsMeasuredIsTheTry) {
   std::vector<RunStep> tries;
-  std::vector<Finished> over;
+  std::vector<records::TryOver> over;
   tell_ = [&](const DriverEvent& event) {
     if (const auto* step = std::get_if<RunStep>(&event)) {
       tries.push_back(*step);
-    } else if (const auto* done = std::get_if<TryOver>(&event)) {
-      over.push_back(done->finished);
+    } else if (const auto* done = std::get_if<TryJudged>(&event)) {
+      over.push_back(done->over);
     }
   };
   training_.lucky = 32;
@@ -192,6 +208,40 @@ TEST_F(DriverTest, ATrainingThatReachesTheTargetWhileItIsMeasuredIsTheTry) {
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
   EXPECT_EQ(over[0].time, 1_s);
+}
+
+TEST_F(DriverTest, ATrainingRunsOnWhileItsNextStepIsNotKnownYet) {
+  std::vector<records::TryOver> over;
+  tell_ = [&](const DriverEvent& event) {
+    if (const auto* done = std::get_if<TryJudged>(&event)) {
+      over.push_back(done->over);
+    }
+  };
+  training_.lucky = 32;
+  training_.measures_while_lucky = true;
+  training_.lucky_epochs = 3;
+  EXPECT_EQ(recur(two_size_job(), "late", 2), DriverEnd::reached);
+  EXPECT_EQ(training_.started, std::vector{32});
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].epochs, 3);
+  EXPECT_EQ(over[0].time, 3_s);
+  EXPECT_EQ(over[0].whole_epochs, std::nullopt) << "two of three epochs ran before it was decided";
+}
+
+TEST_F(DriverTest, ATrainingThatEndsBeforeItsNextStepIsKnownIsJudgedOnceItIs) {
+  std::vector<records::TryOver> over;
+  tell_ = [&](const DriverEvent& event) {
+    if (const auto* done = std::get_if<TryJudged>(&event)) {
+      over.push_back(done->over);
+    }
+  };
+  training_.lucky = 32;
+  training_.measures_while_lucky = true;
+  EXPECT_EQ(recur(two_size_job(), "later", 1000), DriverEnd::reached);
+  EXPECT_EQ(training_.started, std::vector{32});
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
+  EXPECT_EQ(over[0].epochs, 1);
 }
 
 // Without epochs, limits of different nights are compared through one that is measured in both.
@@ -233,7 +283,7 @@ TEST_F(DriverTest, ATrainingThatOthersMadeUselessWhileItWasMeasuredIsEnded) {
                     .whole_epochs = {}});
   };
   tell_ = [&](const DriverEvent& event) {
-    if (std::holds_alternative<TryOver>(event)) {
+    if (std::holds_alternative<TryJudged>(event)) {
       training_.meanwhile = miss_elsewhere;
     }
   };

@@ -42,7 +42,7 @@ records::GpuEnergy reported_energy(double energy) {
   return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = {}, .systematic = {}}};
 }
 
-Finished reported_end(records::TryOutcome outcome, int epochs) {
+records::TryOver reported_end(records::TryOutcome outcome, int epochs) {
   return {.outcome = outcome,
           .epochs = epochs,
           .gpus = {reported_energy(1000.0 * epochs)},
@@ -125,7 +125,7 @@ TEST_F(ElsewhereTest, ARepeatedRequestGetsTheSameAnswerAndChangesNothing) {
   EXPECT_EQ(one.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number(), number);
   const RunStep run = next_run(one.job, number, "next");
   EXPECT_FALSE(run.why.empty());
-  const Finished done = reported_end(records::TryOutcome::stopped, 10);
+  const records::TryOver done = reported_end(records::TryOutcome::stopped, 10);
   one.job.resume(number, request("finished")).finished(done);
   const std::size_t length = entries(one);
   // From another server too, and after later requests.

@@ -37,6 +37,7 @@
 #include "records/job_entry.hpp"
 #include "records/job_summary.hpp"
 #include "records/job_view.hpp"
+#include "records/try_report.hpp"
 #include "store/job_store.hpp"
 
 #include <zeus/error.hpp>
@@ -96,38 +97,6 @@ struct GiveUpStep {
 };
 
 using Step = std::variant<RunStep, ProfileStep, GiveUpStep>;
-
-// The result of profiling. `charged` and `time` are its cost apart from any training; zero if the training continues.
-struct Profiled {
-  int batch_size = 0;
-  std::vector<records::LimitProfile> limits;
-  std::vector<records::GpuEnergy> charged;
-  Seconds time;
-};
-
-// The progress of a try. Epochs, time and energy never fall.
-struct Progress {
-  int epochs = 0;
-  std::optional<double> metric;
-  std::vector<records::GpuEnergy> gpus;
-  Seconds time;
-  // If the caller names its try: a conflict Error unless that try is running.
-  std::optional<std::uint64_t> try_number = {};
-};
-
-// How a try ended. A try whose energies are unknown is left out of beliefs; `left_out` must say so.
-struct Finished {
-  records::TryOutcome outcome = records::TryOutcome::lost;
-  int epochs = 0;
-  std::vector<records::GpuEnergy> gpus;
-  Seconds time;
-  std::optional<Watts> limit;
-  std::optional<double> metric;
-  std::optional<int> exit_code;
-  std::optional<std::string> left_out;
-  std::optional<records::WholeEpochs> whole_epochs;
-  std::optional<std::uint64_t> try_number = {};  // as in Progress
-};
 
 // A remote request: its user, its key (unique within the job), and what it asks for. An empty key means none.
 using Request = records::EntryRequest;
@@ -299,9 +268,9 @@ class Recurrence {
   RunStep claim(int batch_size);
 
   // What happened to the try that next() returned last.
-  void profiled(const Profiled& profiled);
-  void epochs(const Progress& progress);
-  void finished(const Finished& finished);
+  void profiled(const records::LimitsMeasured& measured);
+  void epochs(const records::EpochsTrained& trained);
+  void finished(const records::TryOver& over);
   // The recurrence ends without a model; a running try is recorded as lost. `reason` is shown to people.
   void give_up(const std::string& reason);
 

@@ -476,15 +476,7 @@ JobState::Page& JobState::page(const records::JobDevice& device, int batch_size)
 }
 
 void JobState::remember(const records::JobDevice& device, const records::LimitsProfiled& profiled) {
-  std::vector<records::LimitProfile>& limits = page(device, profiled.batch_size).limits;
-  for (const records::LimitProfile& limit : profiled.limits) {
-    const auto place = std::ranges::lower_bound(limits, limit.limit, {}, &records::LimitProfile::limit);
-    if (place != limits.end() && place->limit == limit.limit) {
-      *place = limit;
-    } else {
-      limits.insert(place, limit);
-    }
-  }
+  records::merge(page(device, profiled.batch_size).limits, profiled.limits);
 }
 
 const JobState::Page* JobState::find_page(const records::JobDevice& device, int batch_size) const {

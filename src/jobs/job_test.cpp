@@ -33,7 +33,7 @@ records::GpuEnergy measured_energy(double energy) {
   return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = 1_J, .systematic = {}}};
 }
 
-Finished ended(records::TryOutcome outcome, int epochs) {
+records::TryOver ended(records::TryOutcome outcome, int epochs) {
   return {.outcome = outcome,
           .epochs = epochs,
           .gpus = {measured_energy(1000.0 * epochs)},
@@ -127,7 +127,7 @@ std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_
   std::vector<int> tried;
   for (std::size_t time = 0; time < times; ++time) {
     tried.push_back(next_run(recurrence).batch_size);
-    Finished missed = ended(records::TryOutcome::exhausted, 50);
+    records::TryOver missed = ended(records::TryOutcome::exhausted, 50);
     missed.left_out = left_out;
     recurrence.finished(missed);
   }
@@ -164,7 +164,7 @@ TEST_F(JobTest, ABatchSizeThatReachedTheTargetIsTriedAgainUntilTheTargetChanges)
   {
     Recurrence recurrence = job.begin(two_limit_v100());
     next_run(recurrence);
-    Finished shared = ended(records::TryOutcome::reached, 3);
+    records::TryOver shared = ended(records::TryOutcome::reached, 3);
     shared.left_out = "another process held the GPU's limit";
     recurrence.finished(shared);
   }
@@ -203,10 +203,10 @@ TEST_F(JobTest, RefusesCallsOutOfOrder) {
             ErrorKind::invalid_argument);
   next_run(recurrence);
   EXPECT_EQ(failure_of([&] { recurrence.next(); }).kind(), ErrorKind::invalid_argument);
-  Finished unknown = ended(records::TryOutcome::reached, 1);
+  records::TryOver unknown = ended(records::TryOutcome::reached, 1);
   unknown.gpus.clear();
   EXPECT_EQ(failure_of([&] { recurrence.finished(unknown); }).kind(), ErrorKind::invalid_argument);
-  Finished absurd = ended(records::TryOutcome::reached, 1);
+  records::TryOver absurd = ended(records::TryOutcome::reached, 1);
   absurd.time = Seconds{std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EQ(failure_of([&] { recurrence.finished(absurd); }).kind(), ErrorKind::invalid_argument);
   recurrence.finished(ended(records::TryOutcome::reached, 1));
@@ -334,7 +334,7 @@ TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceAndTeachesNothing) {
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
   next_run(recurrence);
-  Finished shared = ended(records::TryOutcome::reached, 3);
+  records::TryOver shared = ended(records::TryOutcome::reached, 3);
   shared.left_out = "another process held the GPU's limit";
   recurrence.finished(shared);
   EXPECT_TRUE(recurrence.over());
@@ -434,7 +434,7 @@ TEST_F(JobTest, ShowsSavingsOnceTheDefaultIsKnown) {
   for (int night = 0; night < 6; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
-    Finished result = ended(records::TryOutcome::reached, 10);
+    records::TryOver result = ended(records::TryOutcome::reached, 10);
     result.limit = run.limit.value_or(250_W);
     result.whole_epochs = whole(*result.limit);
     recurrence.finished(result);
@@ -458,7 +458,7 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
   for (int night = 0; night < 6; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
-    Finished result = ended(records::TryOutcome::reached, 10);
+    records::TryOver result = ended(records::TryOutcome::reached, 10);
     result.limit = run.limit.value_or(250_W);
     if (night == 5) {
       result.gpus.clear();
@@ -481,8 +481,8 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
 
 // A command that waits 4 s at 50 W and then trains for ten epochs of 1 s at 100 W under every limit, so nothing can be
 // saved.
-Finished run_with_start(Watts limit) {
-  Finished result = ended(records::TryOutcome::reached, 10);
+records::TryOver run_with_start(Watts limit) {
+  records::TryOver result = ended(records::TryOutcome::reached, 10);
   result.gpus = {measured_energy(1200)};
   result.time = 14_s;
   result.limit = limit;
@@ -556,7 +556,7 @@ TEST_F(JobTest, ShowsNoSavingsIfTheStartIsUnknown) {
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
   next_run(recurrence);
-  Finished result = run_with_start(100_W);
+  records::TryOver result = run_with_start(100_W);
   result.whole_epochs->start_time.reset();
   result.whole_epochs->start_energy.reset();
   recurrence.finished(result);
@@ -576,7 +576,7 @@ TEST_F(JobTest, DoesNotCountAChangeOfTheJobAsASaving) {
   for (int night = 0; night < 4; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
     const RunStep run = next_run(recurrence);
-    Finished result = run_with_start(run.limit.value_or(250_W));
+    records::TryOver result = run_with_start(run.limit.value_or(250_W));
     if (night >= 2) {
       result.gpus = {measured_energy(200 + 333)};
       result.time = Seconds{4.0 + 10.0 / 3.0};

@@ -145,15 +145,15 @@ struct Recurrence::Impl {
     }
     return *known;
   }
-  [[nodiscard]] const RunningTry& running(const JobState& state, std::optional<std::uint64_t> told) const {
+  // `told` is the try's number from 1, or 0 for whichever runs.
+  [[nodiscard]] const RunningTry& running(const JobState& state, std::uint64_t told) const {
     const OpenRecurrence& known = open(state);
     if (!known.running) {
       throw Error{ErrorKind::invalid_argument, fmt::format("no try of recurrence {} is running", number + 1),
                   "ask for the next step first"};
     }
-    if (told.value_or(known.running->number) != known.running->number) {
-      throw Error{ErrorKind::conflict,
-                  fmt::format("try {} is not running: try {} is", *told + 1, known.running->number + 1),
+    if (told != 0 && told != known.running->number + 1) {
+      throw Error{ErrorKind::conflict, fmt::format("try {} is not running: try {} is", told, known.running->number + 1),
                   "report on the try that was issued last"};
     }
     return *known.running;
@@ -262,56 +262,56 @@ RunStep Recurrence::claim(int batch_size) {
   return std::move(*step);
 }
 
-void Recurrence::profiled(const Profiled& profiled) {
+void Recurrence::profiled(const records::LimitsMeasured& measured) {
   const records::JobEntryBody body = records::ProfileTaken{.event = {.recurrence = impl_->number,
-                                                                     .batch_size = profiled.batch_size,
-                                                                     .limits = profiled.limits,
-                                                                     .energy = sum(profiled.charged),
-                                                                     .time = profiled.time},
-                                                           .gpus = profiled.charged};
+                                                                     .batch_size = measured.batch_size,
+                                                                     .limits = measured.limits,
+                                                                     .energy = sum(measured.charged),
+                                                                     .time = measured.time},
+                                                           .gpus = measured.charged};
   impl_->append([&](const JobState& state) {
     static_cast<void>(impl_->open(state));
     return std::vector{body};
   });
 }
 
-void Recurrence::epochs(const Progress& progress) {
+void Recurrence::epochs(const records::EpochsTrained& trained) {
   impl_->append([&](const JobState& state) {
-    const RunningTry& running = impl_->running(state, progress.try_number);
-    require_no_fall(running, progress.epochs, progress.gpus, progress.time);
+    const RunningTry& running = impl_->running(state, trained.try_number);
+    require_no_fall(running, trained.epochs, trained.gpus, trained.time);
     return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = running.number,
                                                                  .recurrence = impl_->number,
-                                                                 .epochs = progress.epochs,
-                                                                 .metric = progress.metric,
-                                                                 .gpus = progress.gpus,
-                                                                 .time = progress.time}};
+                                                                 .epochs = trained.epochs,
+                                                                 .metric = trained.metric,
+                                                                 .gpus = trained.gpus,
+                                                                 .time = trained.time}};
   });
 }
 
-void Recurrence::finished(const Finished& finished) {
-  const bool measured = !finished.gpus.empty() || finished.outcome == records::TryOutcome::lost;
-  if (!measured && !finished.left_out) {
+void Recurrence::finished(const records::TryOver& over) {
+  const bool measured = !over.gpus.empty() || over.outcome == records::TryOutcome::lost;
+  if (!measured && !over.left_out) {
     throw Error{ErrorKind::invalid_argument, "the energy of the try is not known, but the try is not left out",
                 "give the reason to leave it out"};
   }
   impl_->append([&](const JobState& state) {
-    const RunningTry& running = impl_->running(state, finished.try_number);
-    require_no_fall(running, finished.epochs, finished.gpus, finished.time);
+    const RunningTry& running = impl_->running(state, over.try_number);
+    require_no_fall(running, over.epochs, over.gpus, over.time);
     return std::vector<records::JobEntryBody>{records::TryFinished{.event = {.try_number = running.number,
                                                                              .recurrence = impl_->number,
                                                                              .batch_size = running.batch_size,
-                                                                             .outcome = finished.outcome,
-                                                                             .epochs = finished.epochs,
-                                                                             .energy = sum(finished.gpus),
-                                                                             .time = finished.time},
-                                                                   .gpus = finished.gpus,
-                                                                   .limit = finished.limit,
-                                                                   .metric = finished.metric,
-                                                                   .exit_code = finished.exit_code,
-                                                                   .left_out = finished.left_out,
-                                                                   .whole_epochs = finished.whole_epochs}};
+                                                                             .outcome = over.outcome,
+                                                                             .epochs = over.epochs,
+                                                                             .energy = sum(over.gpus),
+                                                                             .time = over.time},
+                                                                   .gpus = over.gpus,
+                                                                   .limit = over.limit,
+                                                                   .metric = over.metric,
+                                                                   .exit_code = over.exit_code,
+                                                                   .left_out = over.left_out,
+                                                                   .whole_epochs = over.whole_epochs}};
   });
-  impl_->done = reached(finished.outcome);
+  impl_->done = reached(over.outcome);
   impl_->asked.reset();
 }
 

@@ -4,7 +4,8 @@
 
 namespace zeus::jobs {
 
-KeptRecurrence::KeptRecurrence(Job& job, Recurrence recurrence) : job_{&job}, recurrence_{std::move(recurrence)} {
+KeptRecurrence::KeptRecurrence(Job& job, Recurrence recurrence)
+    : job_{&job}, number_{recurrence.number() + 1}, recurrence_{std::move(recurrence)} {
 }
 
 const records::JobDefinition& KeptRecurrence::definition() const {
@@ -39,24 +40,24 @@ bool KeptRecurrence::over() const {
   return !recurrence_ || recurrence_->over();
 }
 
-Step KeptRecurrence::next() {
+std::optional<Step> KeptRecurrence::next(Wait /*wait*/) {
   return recurrence_.value().next();
 }
 
-RunStep KeptRecurrence::claim(int batch_size) {
+std::optional<RunStep> KeptRecurrence::claim(int batch_size, Wait /*wait*/) {
   return recurrence_.value().claim(batch_size);
 }
 
-void KeptRecurrence::profiled(const Profiled& profiled) {
-  recurrence_.value().profiled(profiled);
+void KeptRecurrence::profiled(const records::LimitsMeasured& measured) {
+  recurrence_.value().profiled(measured);
 }
 
-void KeptRecurrence::epochs(const Progress& progress) {
-  recurrence_.value().epochs(progress);
+void KeptRecurrence::epochs(const records::EpochsTrained& trained) {
+  recurrence_.value().epochs(trained);
 }
 
-void KeptRecurrence::finished(const Finished& finished) {
-  recurrence_.value().finished(finished);
+void KeptRecurrence::finished(const records::TryOver& over) {
+  recurrence_.value().finished(over);
 }
 
 void KeptRecurrence::give_up(const std::string& reason) {

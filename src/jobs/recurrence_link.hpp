@@ -16,6 +16,9 @@
 
 namespace zeus::jobs {
 
+// Whether a question waits for its answer, if the server that knows it is away.
+enum class Wait { no, yes };
+
 class RecurrenceLink {
  public:
   RecurrenceLink() = default;
@@ -38,13 +41,16 @@ class RecurrenceLink {
   };
   virtual Worked worked(int batch_size) = 0;
 
-  // As in Recurrence.
+  [[nodiscard]] virtual std::uint64_t number() const = 0;  // from 1, over the whole life of the job
+
+  // As in Recurrence. next() and claim() return nothing if they do not wait and the answer is not there yet; then the
+  // same call must follow until it is.
   [[nodiscard]] virtual bool over() const = 0;
-  virtual Step next() = 0;
-  virtual RunStep claim(int batch_size) = 0;
-  virtual void profiled(const Profiled& profiled) = 0;
-  virtual void epochs(const Progress& progress) = 0;
-  virtual void finished(const Finished& finished) = 0;
+  virtual std::optional<Step> next(Wait wait) = 0;
+  virtual std::optional<RunStep> claim(int batch_size, Wait wait) = 0;
+  virtual void profiled(const records::LimitsMeasured& measured) = 0;
+  virtual void epochs(const records::EpochsTrained& trained) = 0;
+  virtual void finished(const records::TryOver& over) = 0;
   virtual void give_up(const std::string& reason) = 0;
   virtual void beat() = 0;
   // Returns once every report is on record.
@@ -54,7 +60,7 @@ class RecurrenceLink {
 };
 
 // A recurrence that this process keeps in a store. Its job must outlive it.
-class KeptRecurrence final : public RecurrenceLink {
+class KeptRecurrence : public RecurrenceLink {
  public:
   KeptRecurrence(Job& job, Recurrence recurrence);
 
@@ -65,12 +71,13 @@ class KeptRecurrence final : public RecurrenceLink {
   std::uint64_t seed_of_next_try() override;
   Worked worked(int batch_size) override;
 
+  [[nodiscard]] std::uint64_t number() const override { return number_; }
   [[nodiscard]] bool over() const override;
-  Step next() override;
-  RunStep claim(int batch_size) override;
-  void profiled(const Profiled& profiled) override;
-  void epochs(const Progress& progress) override;
-  void finished(const Finished& finished) override;
+  std::optional<Step> next(Wait wait) override;
+  std::optional<RunStep> claim(int batch_size, Wait wait) override;
+  void profiled(const records::LimitsMeasured& measured) override;
+  void epochs(const records::EpochsTrained& trained) override;
+  void finished(const records::TryOver& over) override;
   void give_up(const std::string& reason) override;
   void beat() override;
   void settle() override {}  // every call returns only when it is on record
@@ -78,6 +85,7 @@ class KeptRecurrence final : public RecurrenceLink {
 
  private:
   Job* job_;
+  std::uint64_t number_;
   std::optional<Recurrence> recurrence_;
 };
 

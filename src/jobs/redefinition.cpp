@@ -52,6 +52,17 @@ std::string_view what_follows(std::string_view key) {
   return place != consequences.end() ? place->words : std::string_view{};
 }
 
+std::vector<records::ReportedChange> reported(const std::vector<records::DefinitionChange>& changes) {
+  std::vector<records::ReportedChange> told;
+  for (const records::DefinitionChange& change : changes) {
+    told.push_back({.key = std::string{change.key},
+                    .was = change.was,
+                    .now = change.now,
+                    .follows = std::string{what_follows(change.key)}});
+  }
+  return told;
+}
+
 bool same_epochs(const records::JobDefinition& then, const records::JobDefinition& now) {
   return (then.max_epochs == 1) == (now.max_epochs == 1);
 }

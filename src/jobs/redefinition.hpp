@@ -7,11 +7,14 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace zeus::jobs {
 
 // The effect of changing this key, in words: "costs are weighed again, and everything learned is kept".
 std::string_view what_follows(std::string_view key);
+// The changes with what follows from each, as they are reported to people.
+std::vector<records::ReportedChange> reported(const std::vector<records::DefinitionChange>& changes);
 
 // Whether an epoch is the same under both. False if the whole training counted as one.
 bool same_epochs(const records::JobDefinition& then, const records::JobDefinition& now);

@@ -2,6 +2,7 @@
 
 #include "jobs/job_impl.hpp"
 #include "jobs/job_state.hpp"
+#include "jobs/keeper.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
 
@@ -252,7 +253,7 @@ ExportedJob exported_job_from(std::string_view text) {
 JobExport::JobExport(store::JobStore& store, std::string_view name) : store_{store} {
   std::optional<store::StoredJob> known = store.find(name);
   if (!known) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", name), "`zeus jobs` lists those there are"};
+    throw no_job(std::string{name});
   }
   job_ = *std::move(known);
 }

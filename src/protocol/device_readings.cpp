@@ -96,12 +96,20 @@ device::Clocks ReportedClocks::clocks() const {
           .maximum_memory = maximum_memory.reading()};
 }
 
+std::vector<std::string> words_of(ThrottleReasons reasons) {
+  std::vector<std::string> words;
+  for (const auto& [reason, word] : throttle_words) {
+    if (reasons.has(reason)) {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
 void write_json(records::JsonWriter& json, const ReportedThrottle& throttle) {
   json.tuple([&] {
-    for (const auto& [reason, word] : throttle_words) {
-      if (throttle.reasons.has(reason)) {
-        json.value(word);
-      }
+    for (const std::string& word : words_of(throttle.reasons)) {
+      json.value(word);
     }
   });
 }

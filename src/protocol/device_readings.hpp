@@ -205,6 +205,9 @@ struct ReportedUtilization {
   friend bool operator==(const ReportedUtilization&, const ReportedUtilization&) = default;
 };
 
+// "power_cap", "software_thermal"
+std::vector<std::string> words_of(ThrottleReasons reasons);
+
 // ["power_cap","software_thermal"]. Unknown words are ignored.
 struct ReportedThrottle {
   ThrottleReasons reasons = {};

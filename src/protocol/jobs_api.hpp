@@ -11,6 +11,7 @@
 #include "records/job_view.hpp"
 #include "records/json_reader.hpp"
 #include "records/limit_profile.hpp"
+#include "records/try_report.hpp"
 #include "records/wall_time_json.hpp"
 
 #include <zeus/fields.hpp>
@@ -85,25 +86,10 @@ struct DefinedJob {
   }
 };
 
-// A change by a redefinition: one for each key, with what follows from it.
-struct ReportedChange {
-  std::string key;
-  std::string was;
-  std::string now;
-  std::string follows;
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("key", self.key);
-    fields("was", self.was);
-    fields("now", self.now);
-    fields("follows", self.follows);
-  }
-  friend bool operator==(const ReportedChange&, const ReportedChange&) = default;
-};
+// What a redefinition has changed.
 struct RedefinedJob {
   std::string name;
-  std::vector<ReportedChange> changes;
+  std::vector<records::ReportedChange> changes;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -286,68 +272,6 @@ struct ClaimTry {
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("batch_size", self.batch_size, field::from_one);
-  }
-};
-
-// Limits were measured. `charged` and `time` are what that took in addition to any training.
-struct LimitsMeasured {
-  int batch_size = 0;
-  std::vector<records::LimitProfile> limits;
-  std::vector<records::GpuEnergy> charged;
-  Seconds time;
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("batch_size", self.batch_size, field::from_one);
-    fields("limits", self.limits);
-    fields("charged", self.charged);
-    fields("time", self.time, field::from_zero);
-  }
-};
-
-// The state of the running try.
-struct EpochsTrained {
-  std::uint64_t try_number = 0;
-  int epochs = 0;
-  std::optional<double> metric;
-  std::vector<records::GpuEnergy> gpus;  // since it began
-  Seconds time;                          // since it began
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("try", self.try_number, field::from_one);
-    fields("epochs", self.epochs, field::from_zero);
-    fields("metric", self.metric);
-    fields("gpus", self.gpus);
-    fields("time", self.time, field::from_zero);
-  }
-};
-
-// How the try ended. Without energies, `left_out` says why the job must not learn from it.
-struct TryOver {
-  std::uint64_t try_number = 0;
-  records::TryOutcome outcome = records::TryOutcome::lost;
-  int epochs = 0;
-  std::vector<records::GpuEnergy> gpus;
-  Seconds time;
-  std::optional<Watts> limit;
-  std::optional<double> metric;
-  std::optional<int> exit_code;
-  std::optional<std::string> left_out;
-  std::optional<records::WholeEpochs> whole_epochs;
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("try", self.try_number, field::from_one);
-    fields("outcome", self.outcome);
-    fields("epochs", self.epochs, field::from_zero);
-    fields("gpus", self.gpus);
-    fields("time", self.time, field::from_zero);
-    fields("limit", self.limit, field::above_zero);
-    fields("metric", self.metric);
-    fields("exit_code", self.exit_code);
-    fields("left_out", self.left_out);
-    fields("whole_epochs", self.whole_epochs, field::Rule{.left_out = true});
   }
 };
 

@@ -111,6 +111,23 @@ struct DefinitionChange {
   std::string setting;
 };
 
+// A change by a redefinition: one for each key, with what follows from it.
+struct ReportedChange {
+  std::string key;
+  std::string was;
+  std::string now;
+  std::string follows;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("key", self.key);
+    fields("was", self.was);
+    fields("now", self.now);
+    fields("follows", self.follows);
+  }
+  friend bool operator==(const ReportedChange&, const ReportedChange&) = default;
+};
+
 // What differs; `kept` is what the store has. Empty if they agree. Devices may change between recurrences and are not
 // compared. A learning rate that was not given before counts as unchanged.
 std::vector<DefinitionChange> differences(const JobDefinition& kept, const JobDefinition& asked);

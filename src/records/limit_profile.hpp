@@ -3,8 +3,11 @@
 
 #include <zeus/power.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace zeus::records {
 
@@ -22,6 +25,18 @@ inline LimitProfile scaled(LimitProfile profile, double time, double power) {
     *profile.average_power_uncertainty *= power;
   }
   return profile;
+}
+
+// Adds later measurements to known ones, which are ascending by limit; a limit that is known is replaced.
+inline void merge(std::vector<LimitProfile>& known, std::span<const LimitProfile> later) {
+  for (const LimitProfile& one : later) {
+    const auto place = std::ranges::lower_bound(known, one.limit, {}, &LimitProfile::limit);
+    if (place != known.end() && place->limit == one.limit) {
+      *place = one;
+    } else {
+      known.insert(place, one);
+    }
+  }
 }
 
 // The relative half-width of an epoch's energy. That of its time is not larger. Nothing if unknown.

@@ -11,6 +11,8 @@ namespace {
 
 constexpr Seconds first_pause{0.2};
 constexpr Seconds longest_pause{5};
+// While something waits for an answer.
+constexpr Seconds pause_of_a_question{0.5};
 constexpr Seconds between_looks_at_patience{0.1};
 
 }  // namespace
@@ -55,6 +57,27 @@ void Outbox::put_if_idle(Change change) {
   changed_.notify_all();
 }
 
+void Outbox::ask(Change change) {
+  {
+    const std::lock_guard lock{mutex_};
+    answer_.reset();
+    if (refusal_) {
+      return;
+    }
+    letters_.push_back({.change = std::move(change), .is_question = true});
+  }
+  changed_.notify_all();
+}
+
+std::optional<std::string> Outbox::take_answer() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(answer_, std::nullopt);
+}
+
+bool Outbox::asks() const {
+  return std::ranges::any_of(letters_, &Letter::is_question);
+}
+
 std::optional<Error> Outbox::refusal() const {
   const std::lock_guard lock{mutex_};
   return refusal_;
@@ -83,23 +106,28 @@ void Outbox::run() {
     telling_ = true;
     lock.unlock();
     std::optional<Error> failure;
+    std::string answer;
     try {
-      tell_(letter.change);
+      answer = tell_(letter.change);
     } catch (const Error& error) {
       failure = error;
     }
     lock.lock();
     telling_ = false;
     if (failure && is_passing(*failure) && !letter.is_beat) {
-      const Instant next = clock_.now() + pause;
-      while (!stopping_ && clock_.now() < next) {
-        clock_.wait_until(lock, changed_, next);
+      const Instant failed = clock_.now();
+      const auto next = [&] { return failed + (asks() ? std::min(pause, pause_of_a_question) : pause); };
+      while (!stopping_ && clock_.now() < next()) {
+        clock_.wait_until(lock, changed_, next());
       }
       pause = std::min(2.0 * pause, longest_pause);
       continue;
     }
     pause = first_pause;
     letters_.pop_front();
+    if (letter.is_question && !failure) {
+      answer_ = std::move(answer);
+    }
     if (failure && !letter.is_beat) {
       refusal_ = failure;
       letters_.clear();

@@ -43,7 +43,7 @@ class HurriedClock final : public Clock {
 // A server that accepts changes, or refuses them.
 class Server {
  public:
-  void tell(const Change& change) {
+  std::string tell(const Change& change) {
     const std::lock_guard lock{mutex_};
     ++asked_;
     if (away_ > 0) {
@@ -54,6 +54,7 @@ class Server {
       throw Error{ErrorKind::conflict, "it was given up", "begin another one"};
     }
     told_.push_back(change.body);
+    return "heard " + change.body;
   }
   void be_away(int times) {
     const std::lock_guard lock{mutex_};
@@ -90,7 +91,7 @@ class OutboxTest : public testing::Test {
 
   Server server_;
   HurriedClock clock_;
-  Outbox outbox_{clock_, [this](const Change& change) { server_.tell(change); }};
+  Outbox outbox_{clock_, [this](const Change& change) { return server_.tell(change); }};
 };
 
 TEST_F(OutboxTest, SendsEverythingInOrder) {
@@ -133,6 +134,33 @@ TEST_F(OutboxTest, SendsNothingAfterARefusal) {
   outbox_.put(change("d"));
   EXPECT_TRUE(wait());
   EXPECT_THAT(server_.told(), ElementsAre("a"));
+}
+
+TEST_F(OutboxTest, AnswersAQuestionOnceAndAfterWhatCameBefore) {
+  outbox_.put(change("a"));
+  outbox_.ask(change("b"));
+  EXPECT_TRUE(wait());
+  EXPECT_THAT(server_.told(), ElementsAre("a", "b"));
+  EXPECT_EQ(outbox_.take_answer(), "heard b");
+  EXPECT_EQ(outbox_.take_answer(), std::nullopt);
+}
+
+TEST_F(OutboxTest, HasNoAnswerUntilTheServerIsBack) {
+  server_.be_away(1'000'000'000);
+  outbox_.ask(change("a"));
+  EXPECT_FALSE(wait(Seconds{5}));
+  EXPECT_EQ(outbox_.take_answer(), std::nullopt);
+  server_.be_away(0);
+  EXPECT_TRUE(wait());
+  EXPECT_EQ(outbox_.take_answer(), "heard a");
+}
+
+TEST_F(OutboxTest, HasNoAnswerToARefusedQuestion) {
+  server_.refuse("a");
+  outbox_.ask(change("a"));
+  wait();
+  EXPECT_TRUE(outbox_.refusal());
+  EXPECT_EQ(outbox_.take_answer(), std::nullopt);
 }
 
 TEST_F(OutboxTest, GivesUpWhenPatienceEnds) {

@@ -1,5 +1,6 @@
 #include "remote_jobs/remote_recurrence.hpp"
 
+#include "base/random_id.hpp"
 #include "jobs/job_state.hpp"
 
 #include <zeus/error.hpp>
@@ -15,7 +16,8 @@ namespace zeus::remote_jobs {
 namespace {
 
 constexpr Seconds between_beats{10};
-constexpr Seconds between_requests{0.5};
+// What an answer takes that does not hold up a training.
+constexpr Seconds a_moment{0.5};
 // For the last message.
 constexpr Seconds last_patience{0.5};
 // For one request: a server that hangs is asked again.
@@ -27,34 +29,7 @@ optimize::JobSpec spec_on(const records::JobDevice& device, records::JobDefiniti
   return jobs::JobState{jobs::normalized(std::move(definition))}.job().spec();
 }
 
-// Later measurements replace earlier ones.
-void merge(std::vector<records::LimitProfile>& known, const std::vector<records::LimitProfile>& measured) {
-  for (const records::LimitProfile& one : measured) {
-    const auto there = std::ranges::lower_bound(known, one.limit, {}, &records::LimitProfile::limit);
-    if (there != known.end() && there->limit == one.limit) {
-      *there = one;
-    } else {
-      known.insert(there, one);
-    }
-  }
-}
-
 }  // namespace
-
-std::optional<records::JobDefinition> find_definition(ServiceClient& client, const std::string& job) {
-  try {
-    return client.get<records::JobView>(job_path(job, "?last=0")).definition;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::not_found) {
-      throw;
-    }
-    return std::nullopt;
-  }
-}
-
-void define(ServiceClient& client, const std::string& job, const records::JobDefinition& definition) {
-  client.make({.method = "PUT", .path = job_path(job), .body = records::json_line(definition), .key = {}});
-}
 
 RemoteRecurrence::RemoteRecurrence(Clock& clock, RemotePlan plan, const std::string& job,
                                    const records::JobDevice& device, const records::JobOwner& owner)
@@ -65,11 +40,10 @@ RemoteRecurrence::RemoteRecurrence(Clock& clock, RemotePlan plan, const std::str
       begun_{client_.change<protocol::BegunRecurrence>(
           {.path = job_path(job, "/recurrences"),
            .body = records::json_line(protocol::BeginRecurrence{.device = device, .owner = owner, .lease = {}}),
-           .key = plan_.draw_key()})},
+           .key = random_id()})},
       spec_{spec_on(begun_.device, begun_.definition)},
       last_beat_{clock.now()},
-      telling_client_{plan_.address, plan_.token, request_patience},
-      outbox_{clock, [this](const Change& what) { telling_client_.make(what); }} {
+      outbox_{clock, [this](const Change& what) { return client_.make(what); }} {
 }
 
 RemoteRecurrence::~RemoteRecurrence() {
@@ -83,7 +57,7 @@ std::string RemoteRecurrence::path(std::string_view operation) const {
 }
 
 Change RemoteRecurrence::change(std::string_view operation, std::string body) const {
-  return {.path = path(operation), .body = std::move(body), .key = plan_.draw_key()};
+  return {.path = path(operation), .body = std::move(body), .key = random_id()};
 }
 
 void RemoteRecurrence::throw_refusal() const {
@@ -97,24 +71,28 @@ void RemoteRecurrence::tell(Change change, Outbox::Kind kind) {
   outbox_.put(std::move(change), kind);
 }
 
-std::string RemoteRecurrence::ask(const Change& change) {
-  Patience left{clock_, plan_.patience, plan_.hurry, Seconds{}, [this] {
-                  plan_.say(
-                      fmt::format("waiting for the server {}, which is away and says what comes next: up to {:g} s; "
-                                  "Ctrl-C ends that",
-                                  plan_.address.shown, plan_.patience.value()));
-                }};
-  settle(left);
-  while (true) {
-    try {
-      return client_.make(change);
-    } catch (const Error& error) {
-      if (!is_passing(error) || left.is_over()) {
-        throw;
-      }
-    }
-    clock_.sleep_until(clock_.now() + between_requests);
+std::optional<std::string> RemoteRecurrence::ask(std::string_view operation, const std::string& body, jobs::Wait wait) {
+  throw_refusal();
+  const bool first = !std::exchange(asking_, true);
+  if (first) {
+    outbox_.ask(change(operation, body));
   }
+  if (wait == jobs::Wait::yes) {
+    Patience left{clock_, plan_.patience, plan_.hurry, Seconds{}, [this] {
+                    plan_.say(
+                        fmt::format("waiting for the server {}, which is away and says what comes next: up to {:g} s; "
+                                    "Ctrl-C ends that",
+                                    plan_.address.shown, plan_.patience.value()));
+                  }};
+    settle(left);
+  } else {
+    Patience left{clock_, first ? a_moment : Seconds{}, plan_.hurry};
+    outbox_.wait_until_told(left);
+    throw_refusal();
+  }
+  std::optional<std::string> answer = outbox_.take_answer();
+  asking_ = !answer;
+  return answer;
 }
 
 std::vector<records::LimitProfile> RemoteRecurrence::limits(int batch_size) const {
@@ -152,9 +130,13 @@ jobs::RunStep RemoteRecurrence::step_of(const protocol::RunAnswer& answer) {
           .why = answer.why};
 }
 
-jobs::Step RemoteRecurrence::next() {
-  const std::string body = records::json_line(protocol::AskNext{.unmeasured = asked_});
-  const auto answer = protocol::read_service_answer<protocol::NextAnswer>(ask(change("next", body)));
+std::optional<jobs::Step> RemoteRecurrence::next(jobs::Wait wait) {
+  const std::optional<std::string> text =
+      ask("next", records::json_line(protocol::AskNext{.unmeasured = asked_}), wait);
+  if (!text) {
+    return std::nullopt;
+  }
+  const auto answer = protocol::read_service_answer<protocol::NextAnswer>(*text);
   if (const auto* const profile = std::get_if<protocol::ProfileAnswer>(&answer)) {
     know(profile->batch_size, profile->known);
     asked_ = {.batch_size = profile->batch_size, .limits = profile->limits};
@@ -168,41 +150,31 @@ jobs::Step RemoteRecurrence::next() {
   return step_of(std::get<protocol::RunAnswer>(answer));
 }
 
-jobs::RunStep RemoteRecurrence::claim(int batch_size) {
-  const std::string body = records::json_line(protocol::ClaimTry{.batch_size = batch_size});
-  return step_of(
-      std::get<protocol::RunAnswer>(protocol::read_service_answer<protocol::ClaimAnswer>(ask(change("claim", body)))));
+std::optional<jobs::RunStep> RemoteRecurrence::claim(int batch_size, jobs::Wait wait) {
+  const std::optional<std::string> text =
+      ask("claim", records::json_line(protocol::ClaimTry{.batch_size = batch_size}), wait);
+  if (!text) {
+    return std::nullopt;
+  }
+  return step_of(std::get<protocol::RunAnswer>(protocol::read_service_answer<protocol::ClaimAnswer>(*text)));
 }
 
-void RemoteRecurrence::profiled(const jobs::Profiled& profiled) {
-  tell(change("profiled", records::json_line(protocol::LimitsMeasured{.batch_size = profiled.batch_size,
-                                                                      .limits = profiled.limits,
-                                                                      .charged = profiled.charged,
-                                                                      .time = profiled.time})));
-  merge(known_[profiled.batch_size].limits, profiled.limits);
+void RemoteRecurrence::profiled(const records::LimitsMeasured& measured) {
+  tell(change("profiled", records::json_line(measured)));
+  records::merge(known_[measured.batch_size].limits, measured.limits);
 }
 
-void RemoteRecurrence::epochs(const jobs::Progress& progress) {
-  tell(change("epochs", records::json_line(protocol::EpochsTrained{.try_number = try_number_,
-                                                                   .epochs = progress.epochs,
-                                                                   .metric = progress.metric,
-                                                                   .gpus = progress.gpus,
-                                                                   .time = progress.time})),
-       Outbox::Kind::replace);
+void RemoteRecurrence::epochs(const records::EpochsTrained& trained) {
+  records::EpochsTrained named = trained;
+  named.try_number = try_number_;
+  tell(change("epochs", records::json_line(named)), Outbox::Kind::replace);
 }
 
-void RemoteRecurrence::finished(const jobs::Finished& finished) {
-  tell(change("finished", records::json_line(protocol::TryOver{.try_number = try_number_,
-                                                               .outcome = finished.outcome,
-                                                               .epochs = finished.epochs,
-                                                               .gpus = finished.gpus,
-                                                               .time = finished.time,
-                                                               .limit = finished.limit,
-                                                               .metric = finished.metric,
-                                                               .exit_code = finished.exit_code,
-                                                               .left_out = finished.left_out,
-                                                               .whole_epochs = finished.whole_epochs})));
-  over_ = reached(finished.outcome);
+void RemoteRecurrence::finished(const records::TryOver& over) {
+  records::TryOver named = over;
+  named.try_number = try_number_;
+  tell(change("finished", records::json_line(named)));
+  over_ = reached(over.outcome);
   asked_.reset();
 }
 

@@ -6,7 +6,6 @@
 #include "base/clock.hpp"
 #include "jobs/recurrence_link.hpp"
 #include "protocol/jobs_api.hpp"
-#include "records/job_view.hpp"
 #include "remote_jobs/outbox.hpp"
 #include "remote_jobs/server_address.hpp"
 #include "remote_jobs/service_client.hpp"
@@ -25,20 +24,15 @@ namespace zeus::remote_jobs {
 
 struct RemotePlan {
   ServerAddress address;
-  std::string token;            // used if the address has none
-  Seconds patience{600};        // how long to wait for an absent server when nothing else is left to do
-  std::function<bool()> hurry;  // whether the user wants all waiting to end
+  std::string token;      // used if the address has none
+  Seconds patience{600};  // how long to wait for an absent server when nothing else is left to do
+  // Whether the user wants all waiting to end.
+  std::function<bool()> hurry = [] { return false; };
   // The current readings of the owner's GPUs, for display elsewhere.
-  std::function<std::vector<protocol::GpuNow>()> readings;
-  std::function<std::string()> draw_key;  // a new one for each change
+  std::function<std::vector<protocol::GpuNow>()> readings = [] { return std::vector<protocol::GpuNow>{}; };
   // Prints what the recurrence waits for while it is idle.
-  std::function<void(const std::string&)> say;
+  std::function<void(const std::string&)> say = [](const std::string& /*line*/) {};
 };
-
-// The definition of a job; empty if no job has that name.
-std::optional<records::JobDefinition> find_definition(ServiceClient& client, const std::string& job);
-// Creates the job, or checks that its definition is the same; otherwise throws a conflict Error with the differences.
-void define(ServiceClient& client, const std::string& job, const records::JobDefinition& definition);
 
 class RemoteRecurrence final : public jobs::RecurrenceLink {
  public:
@@ -49,8 +43,7 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   RemoteRecurrence& operator=(const RemoteRecurrence&) = delete;
   ~RemoteRecurrence() override;
 
-  [[nodiscard]] std::uint64_t number() const { return begun_.recurrence; }  // from 1
-
+  [[nodiscard]] std::uint64_t number() const override { return begun_.recurrence; }
   [[nodiscard]] const records::JobDefinition& definition() const override { return begun_.definition; }
   [[nodiscard]] const optimize::JobSpec& spec() const override { return spec_; }
   [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const override;
@@ -59,11 +52,11 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   Worked worked(int batch_size) override;
 
   [[nodiscard]] bool over() const override { return over_; }
-  jobs::Step next() override;
-  jobs::RunStep claim(int batch_size) override;
-  void profiled(const jobs::Profiled& profiled) override;
-  void epochs(const jobs::Progress& progress) override;
-  void finished(const jobs::Finished& finished) override;
+  std::optional<jobs::Step> next(jobs::Wait wait) override;
+  std::optional<jobs::RunStep> claim(int batch_size, jobs::Wait wait) override;
+  void profiled(const records::LimitsMeasured& measured) override;
+  void epochs(const records::EpochsTrained& trained) override;
+  void finished(const records::TryOver& over) override;
   void give_up(const std::string& reason) override;
   void beat() override;
   void settle() override;
@@ -73,9 +66,9 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   [[nodiscard]] std::string path(std::string_view operation) const;
   [[nodiscard]] Change change(std::string_view operation, std::string body) const;
   void tell(Change change, Outbox::Kind kind = Outbox::Kind::keep);
-  // Asks for a change whose answer is needed to go on, after all earlier changes were sent. Waits for as long as there
-  // is patience with the server, or until the user wants to stop.
-  std::string ask(const Change& change);
+  // The answer to a change that is needed to go on, after all earlier changes were sent. Waits for as long as there is
+  // patience with the server, or until the user wants to stop; or a moment, and the same question must follow.
+  std::optional<std::string> ask(std::string_view operation, const std::string& body, jobs::Wait wait);
   void settle(Patience& left);
   void throw_refusal() const;
   void know(int batch_size, const protocol::KnownOfBatchSize& known);
@@ -84,7 +77,7 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   Clock& clock_;
   RemotePlan plan_;
   std::string job_;
-  ServiceClient client_;
+  ServiceClient client_;  // for the outbox alone, once there is one
   protocol::BegunRecurrence begun_;
   optimize::JobSpec spec_;
   std::map<int, protocol::KnownOfBatchSize> known_;
@@ -92,8 +85,8 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   std::optional<protocol::ProfileAsked> asked_;  // not yet answered with all that was asked for
   std::uint64_t try_number_ = 0;                 // of the running try, from 1
   bool over_ = false;
+  bool asking_ = false;
   std::atomic<Instant> last_beat_;
-  ServiceClient telling_client_;  // for the outbox
   Outbox outbox_;
 };
 

@@ -2,7 +2,6 @@
 
 #include "base/amount_text.hpp"
 #include "base/child_process.hpp"
-#include "run/served_records.hpp"
 #include "trial/job_gpus.hpp"
 
 #include <fmt/format.h>
@@ -145,14 +144,12 @@ std::optional<int> JobRun::asked_to_end() {
   return training_ && training_->has_started() ? training_->command().asked_to_end() : std::nullopt;
 }
 
-std::unique_ptr<JobRecords> JobRun::try_to_open_records() {
+std::unique_ptr<jobs::RecurrenceLink> JobRun::try_to_begin() {
   try {
-    if (!options_.server.empty()) {
-      return open_served_records(
-          options_, device_, gpus_, place_, [this] { return is_interrupted(); },
-          [this](const std::string& line) { messages_.say(line); });
-    }
-    return open_stored_records(options_, device_, place_);
+    keeper_ = job_keeper(
+        options_, gpus_, place_, [this] { return is_interrupted(); },
+        [this](const std::string& line) { messages_.say(line); });
+    return begin(*keeper_, options_, device_);
   } catch (const Error& error) {
     train_unrecorded(error, false);
     return nullptr;
@@ -160,16 +157,16 @@ std::unique_ptr<JobRecords> JobRun::try_to_open_records() {
 }
 
 int JobRun::run_recurrence() {
-  const std::unique_ptr<JobRecords> records = try_to_open_records();
-  if (records == nullptr) {
+  std::unique_ptr<jobs::RecurrenceLink> recurrence = try_to_begin();
+  if (recurrence == nullptr) {
     return run_alone();
   }
   record_.no_training = "it is a recurrence of a job, and its tries have the results";
-  const std::uint64_t number = records->number();
-  if (const auto question = batch_size_question(options_); number == 0 && question) {
+  const std::uint64_t number = recurrence->number();
+  if (const auto question = batch_size_question(options_); number == 1 && question) {
     messages_.warn(*question);
   }
-  jobs::Driver driver{records->take_recurrence(),
+  jobs::Driver driver{std::move(recurrence),
                       device_,
                       *training_,
                       {.sets_limits = set_limits_, .stops_at_target = options_.stop_at_target},
@@ -184,7 +181,7 @@ int JobRun::run_recurrence() {
   }
   const bool missed = end == jobs::DriverEnd::missed;
   if (driver.recorded()) {
-    sum_up(*records, !missed && (end == jobs::DriverEnd::reached || exit_code_ == 0));
+    sum_up(number, !missed && (end == jobs::DriverEnd::reached || exit_code_ == 0));
   }
   if (!record_.recurrence) {
     record_.time = place_.clock.now() - began_;
@@ -197,9 +194,9 @@ int JobRun::run_recurrence() {
   return missed ? target_missed : exit_code_;
 }
 
-void JobRun::sum_up(JobRecords& records, bool say) {
+void JobRun::sum_up(std::uint64_t recurrence, bool say) {
   try {
-    const records::JobView view = records.recurrence_view();
+    const records::JobView view = keeper_->view_of_recurrence(options_.job, recurrence);
     const records::RecurrenceView& one = view.recurrences.at(0);
     record_.recurrence = one;
     record_.tries = view.tries;
@@ -235,25 +232,25 @@ void JobRun::hear_of(const jobs::GiveUpStep& step) {
   messages_.warn(give_up_text(options_, step, closest_));
 }
 
-void JobRun::hear_of(const jobs::TryOver& over) {
-  outcome_ = over.finished.outcome;
-  took_ = over.finished.time;
-  note_metric(over.step.batch_size, over.finished.metric);
+void JobRun::hear_of(const jobs::TryJudged& judged) {
+  outcome_ = judged.over.outcome;
+  took_ = judged.over.time;
+  note_metric(judged.step.batch_size, judged.over.metric);
   if (records::reached(outcome_)) {
     if (options_.target) {
-      if (const auto question = direction_question(*options_.target, over.finished.epochs, over.finished.metric)) {
+      if (const auto question = direction_question(*options_.target, judged.over.epochs, judged.over.metric)) {
         messages_.warn(*question);
       }
     }
   } else {
     messages_.say(
         miss_text({.outcome = outcome_,
-                   .batch_size = options_.batch_sizes.empty() ? std::nullopt : std::optional{over.step.batch_size},
-                   .epochs = over.finished.epochs,
-                   .epochs_used_up = over.finished.epochs >= over.step.max_epochs,
-                   .energy = over.energy,
-                   .metric = over.finished.metric,
-                   .exit_code = over.finished.exit_code}));
+                   .batch_size = options_.batch_sizes.empty() ? std::nullopt : std::optional{judged.step.batch_size},
+                   .epochs = judged.over.epochs,
+                   .epochs_used_up = judged.over.epochs >= judged.step.max_epochs,
+                   .energy = judged.energy,
+                   .metric = judged.over.metric,
+                   .exit_code = judged.over.exit_code}));
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "jobs/driver.hpp"
 #include "run/command_try.hpp"
-#include "run/job_records.hpp"
+#include "run/job_keeper.hpp"
 #include "run/messages.hpp"
 #include "run/run_options.hpp"
 #include "run/run_record.hpp"
@@ -41,13 +41,13 @@ class JobRun {
   int run_alone();
   int run_recurrence();
   // Empty if the user prefers to train unrecorded rather than not at all; a message says so.
-  std::unique_ptr<JobRecords> try_to_open_records();
+  std::unique_ptr<jobs::RecurrenceLink> try_to_begin();
   void train_unrecorded(const Error& why, bool opened);
   // The signal by which the user or another process has asked to stop since the first training was started.
   std::optional<int> asked_to_end();
   bool is_interrupted() { return asked_to_end().has_value(); }
   // Puts the recurrence's result into the record and prints it.
-  void sum_up(JobRecords& records, bool say);
+  void sum_up(std::uint64_t recurrence, bool say);
   void note_alone();
   void complain();
 
@@ -57,7 +57,7 @@ class JobRun {
   void hear_of(const jobs::GiveUpStep& step);
   void hear_of(const jobs::LimitsRecorded& /*recorded*/) {}
   void hear_of(const jobs::EpochTrained& trained) { note_metric(trained.batch_size, trained.metric); }
-  void hear_of(const jobs::TryOver& over);
+  void hear_of(const jobs::TryJudged& judged);
   void hear_of(const jobs::TrainingOver& over);
   void note_metric(int batch_size, std::optional<double> metric);
 
@@ -67,6 +67,7 @@ class JobRun {
   TrainingGpus gpus_;
   bool set_limits_ = false;
   records::JobDevice device_;
+  std::unique_ptr<jobs::Keeper> keeper_;
   std::optional<CommandTry> training_;
   records::TryOutcome outcome_ = records::TryOutcome::lost;  // of the last try
   Seconds took_;                                             // the last try's time until it was judged

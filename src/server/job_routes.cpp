@@ -50,14 +50,8 @@ Made<protocol::DefinedJob> define(Service& service, const Call& call, const reco
 
 protocol::RedefinedJob redefine(Service& service, const Call& call, const records::JobDefinition& definition) {
   return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
-    protocol::RedefinedJob answer{.name = job.name(), .changes = {}};
-    for (const records::DefinitionChange& change : job.redefine(definition, request_of(call, "redefine"))) {
-      answer.changes.push_back({.key = std::string{change.key},
-                                .was = change.was,
-                                .now = change.now,
-                                .follows = std::string{jobs::what_follows(change.key)}});
-    }
-    return answer;
+    return protocol::RedefinedJob{.name = job.name(),
+                                  .changes = jobs::reported(job.redefine(definition, request_of(call, "redefine")))};
   });
 }
 

@@ -67,10 +67,7 @@ protocol::KnownOfBatchSize known_of(jobs::Job& job, int batch_size) {
                                    .has_worked = false,
                                    .others_have_worked = false};
   if (!known.limits.empty()) {
-    optimize::ProfileBook book{job.spec()};
-    const std::size_t arm = job.spec().arm_of(batch_size);
-    book.add(arm, known.limits);
-    known.best_limit = book.best(arm).limit;
+    known.best_limit = optimize::best_limit(job.spec(), known.limits);
   }
   for (const records::ArmView& arm : job.overview(0).arms) {
     (arm.batch_size == batch_size ? known.has_worked : known.others_have_worked) |= arm.reached > 0;
@@ -142,38 +139,24 @@ protocol::ClaimAnswer claim(Service& service, const Call& call, const protocol::
   });
 }
 
-protocol::KnownOfBatchSize profiled(Service& service, const Call& call, const protocol::LimitsMeasured& body) {
+protocol::KnownOfBatchSize profiled(Service& service, const Call& call, const records::LimitsMeasured& body) {
   return with_recurrence(service, call, "profiled", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
     check_batch_size(job, body.batch_size);
-    recurrence.profiled(
-        {.batch_size = body.batch_size, .limits = body.limits, .charged = body.charged, .time = body.time});
+    recurrence.profiled(body);
     return known_of(job, body.batch_size);
   });
 }
 
-protocol::RecurrenceNow epochs(Service& service, const Call& call, const protocol::EpochsTrained& body) {
+protocol::RecurrenceNow epochs(Service& service, const Call& call, const records::EpochsTrained& body) {
   return with_recurrence(service, call, "epochs", [&](jobs::Job&, jobs::Recurrence& recurrence) {
-    recurrence.epochs({.epochs = body.epochs,
-                       .metric = body.metric,
-                       .gpus = body.gpus,
-                       .time = body.time,
-                       .try_number = body.try_number - 1});
+    recurrence.epochs(body);
     return now_of(recurrence);
   });
 }
 
-protocol::RecurrenceNow finished(Service& service, const Call& call, const protocol::TryOver& body) {
+protocol::RecurrenceNow finished(Service& service, const Call& call, const records::TryOver& body) {
   return with_recurrence(service, call, "finished", [&](jobs::Job&, jobs::Recurrence& recurrence) {
-    recurrence.finished({.outcome = body.outcome,
-                         .epochs = body.epochs,
-                         .gpus = body.gpus,
-                         .time = body.time,
-                         .limit = body.limit,
-                         .metric = body.metric,
-                         .exit_code = body.exit_code,
-                         .left_out = body.left_out,
-                         .whole_epochs = body.whole_epochs,
-                         .try_number = body.try_number - 1});
+    recurrence.finished(body);
     return now_of(recurrence,
                   reached(body.outcome) ? records::RecurrenceState::reached : records::RecurrenceState::running);
   });

@@ -435,6 +435,8 @@ void jobs() {
   zeus::JobOptions options{
       .store = "jobs.db", .gpus = {{0}}, .set_limits = true, .power_limits = {250_W}, .profile_time = 1_s};
   options.synchronize = [] {};
+  options.server = "";  // no server
+  options.server_patience = 60_s;
   options.elsewhere = zeus::JobDevices{.model = "Sun", .count = 1, .max_power = 250_W, .power_limits = {250_W, 200_W}};
   zeus::Job job{"told", definition, options};
   expect(job.name() == "told" && job.definition().default_batch_size == 64 && !job.reached());

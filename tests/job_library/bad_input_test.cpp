@@ -167,6 +167,22 @@ TEST_F(BadInput, TwoOpenersOfOneJobEachHaveARecurrenceOfTheirOwn) {
   EXPECT_EQ(one.summary().reached, 2U);
 }
 
+TEST_F(BadInput, AStoreAndAServerAtOnceAndAServerThatCannotBeAreRefused) {
+  std::string said;
+  JobOptions both = options();
+  both.server = "http://127.0.0.1:1";
+  EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), both); }, &said), ErrorKind::invalid_argument);
+  EXPECT_NE(said.find("both are named"), std::string::npos) << said;
+  JobOptions nowhere = both;
+  nowhere.store.clear();
+  EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), nowhere); }), ErrorKind::unavailable);
+  nowhere.server = "somewhere";
+  EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), nowhere); }), ErrorKind::invalid_argument);
+  nowhere.server_patience = Seconds{-1};
+  EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), nowhere); }, &said), ErrorKind::invalid_argument);
+  EXPECT_NE(said.find("patience"), std::string::npos) << said;
+}
+
 TEST_F(BadInput, AStoreThatIsNoneIsRefused) {
   JobOptions options = this->options();
   std::ofstream{options.store} << "this is not a store and never was; it is only long enough to be checked";

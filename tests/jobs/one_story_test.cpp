@@ -325,8 +325,8 @@ records::JobDefinition definition_of(const Script& script, const Stage& stage) {
 
 // A session with the same bounds would have stopped this try at the same point. It does not judge before the first
 // epoch, and crashes are up to the program.
-void judge_by_session(const TryOver& over, const Stage& stage, Watts limit) {
-  const Finished& finished = over.finished;
+void judge_by_session(const TryJudged& over, const Stage& stage, Watts limit) {
+  const records::TryOver& finished = over.over;
   if (finished.epochs == 0 || finished.outcome == records::TryOutcome::lost || finished.exit_code) {
     return;
   }
@@ -365,16 +365,16 @@ Story driven(const Script& script, const Stage& stage) {
     const auto hear = [&](const DriverEvent& event) {
       if (std::holds_alternative<ProfileStep>(event) || std::holds_alternative<RunStep>(event)) {
         training.beforehand = std::holds_alternative<ProfileStep>(event);
-      } else if (const auto* over = std::get_if<TryOver>(&event)) {
+      } else if (const auto* over = std::get_if<TryJudged>(&event)) {
         EXPECT_EQ(training.seed(), definition.seed + 1 + over->step.number);
         EXPECT_EQ(over->step.number, story.tries.size());
         story.tries.push_back({.recurrence = number,
                                .batch_size = over->step.batch_size,
                                .limit = training.in_force(),
-                               .outcome = over->finished.outcome,
-                               .epochs = over->finished.epochs,
+                               .outcome = over->over.outcome,
+                               .epochs = over->over.epochs,
                                .energy = over->energy,
-                               .time = over->finished.time});
+                               .time = over->over.time});
         training.count_try();
         judge_by_session(*over, stage, training.in_force());
       }

@@ -37,7 +37,7 @@ void say(const std::string& line) {
   static_cast<void>(std::fflush(stdout));
 }
 
-zeus::jobs::Finished outcome_of(zeus::Random& draws) {
+zeus::records::TryOver outcome_of(zeus::Random& draws) {
   const auto kind = draws.bits() % 10;
   const auto epochs = static_cast<int>(draws.bits() % 20) + 1;
   return {.outcome = kind < 7   ? zeus::records::TryOutcome::reached

@@ -228,24 +228,24 @@ class Replay {
     ++profiles_;
     ask<protocol::KnownOfBatchSize>(
         event.recurrence, "profiled",
-        protocol::LimitsMeasured{.batch_size = event.batch_size,
-                                 .limits = event.limits,
-                                 .charged = beforehand ? measured(event.energy) : std::vector<records::GpuEnergy>{},
-                                 .time = event.time});
+        records::LimitsMeasured{.batch_size = event.batch_size,
+                                .limits = event.limits,
+                                .charged = beforehand ? measured(event.energy) : std::vector<records::GpuEnergy>{},
+                                .time = event.time});
   }
   void step(const records::TryEnded& event) {
     tries_.at(event.try_number).ended = event;
     const auto now = ask<protocol::RecurrenceNow>(event.recurrence, "finished",
-                                                  protocol::TryOver{.try_number = event.try_number + 1,
-                                                                    .outcome = event.outcome,
-                                                                    .epochs = event.epochs,
-                                                                    .gpus = measured(event.energy),
-                                                                    .time = event.time,
-                                                                    .limit = {},
-                                                                    .metric = {},
-                                                                    .exit_code = 0,
-                                                                    .left_out = {},
-                                                                    .whole_epochs = {}});
+                                                  records::TryOver{.try_number = event.try_number + 1,
+                                                                   .outcome = event.outcome,
+                                                                   .epochs = event.epochs,
+                                                                   .gpus = measured(event.energy),
+                                                                   .time = event.time,
+                                                                   .limit = {},
+                                                                   .metric = {},
+                                                                   .exit_code = 0,
+                                                                   .left_out = {},
+                                                                   .whole_epochs = {}});
     if (reached(event.outcome)) {
       EXPECT_EQ(now.state, records::RecurrenceState::reached);
       if (++over_ % recurrences_of_a_server == 0) {

@@ -88,10 +88,10 @@ class Worker {
       const auto& run = std::get<protocol::RunAnswer>(answer);
       say(fmt::format("started {} {} {} {}", job, run.try_number - 1, recurrence, run.batch_size));
       tell(path, "epochs",
-           protocol::EpochsTrained{
+           records::EpochsTrained{
                .try_number = run.try_number, .epochs = 1, .metric = {}, .gpus = {}, .time = zeus::Seconds{10.0}});
       say(fmt::format("epochs {} {}", job, run.try_number - 1));
-      const protocol::TryOver over = outcome_of(run.try_number);
+      const records::TryOver over = outcome_of(run.try_number);
       tell(path, "finished", over);
       say(fmt::format("finished {} {} {} {}", job, run.try_number - 1, records::to_string(over.outcome), over.epochs));
       if (reached(over.outcome)) {
@@ -148,11 +148,11 @@ class Worker {
       limits.push_back({.limit = limit, .epoch_time = 10_s, .average_power = 100_W});
     }
     tell(path, "profiled",
-         protocol::LimitsMeasured{
+         records::LimitsMeasured{
              .batch_size = profile.batch_size, .limits = limits, .charged = {}, .time = zeus::Seconds{1.0}});
   }
 
-  protocol::TryOver outcome_of(std::uint64_t number) {
+  records::TryOver outcome_of(std::uint64_t number) {
     const auto kind = draws_.bits() % 10;
     const auto epochs = static_cast<int>(draws_.bits() % 20) + 1;
     return {.try_number = number,

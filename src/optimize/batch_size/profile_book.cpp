@@ -43,14 +43,7 @@ std::size_t ProfileBook::cheapest(std::span<const records::LimitProfile> limits)
 void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> limits) {
   Page& page = pages_[arm];
   page.by_epochs = false;
-  for (const records::LimitProfile& profile : limits) {
-    const auto place = std::ranges::lower_bound(page.limits, profile.limit, {}, &records::LimitProfile::limit);
-    if (place != page.limits.end() && place->limit == profile.limit) {
-      *place = profile;
-    } else {
-      page.limits.insert(place, profile);
-    }
-  }
+  records::merge(page.limits, limits);
   if (!page.limits.empty()) {
     page.cheapest = cheapest(page.limits);
     page.epoch_cost = cost_.of_epoch(page.limits[page.cheapest]);
@@ -117,6 +110,12 @@ const records::LimitProfile* ProfileBook::find(std::size_t arm, Watts limit) con
   const std::vector<records::LimitProfile>& limits = pages_[arm].limits;
   const auto place = std::ranges::lower_bound(limits, limit, {}, &records::LimitProfile::limit);
   return place != limits.end() && place->limit == limit ? &*place : nullptr;
+}
+
+Watts best_limit(const JobSpec& spec, std::span<const records::LimitProfile> measured) {
+  ProfileBook book{spec};
+  book.add(0, measured);
+  return book.best(0).limit;
 }
 
 }  // namespace zeus::optimize

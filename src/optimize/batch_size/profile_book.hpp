@@ -61,4 +61,7 @@ class ProfileBook {
   std::vector<Page> pages_;
 };
 
+// The cheapest of these measured limits of one batch size, which must not be empty, as a job's policy would choose it.
+Watts best_limit(const JobSpec& spec, std::span<const records::LimitProfile> measured);
+
 }  // namespace zeus::optimize
