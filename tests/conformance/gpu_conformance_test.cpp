@@ -97,11 +97,11 @@ TEST_F(GpuConformance, TheCounterNeverGoesBackAndMovesWithTime) {
   std::map<const Gpu*, Joules> last = first;
   for (int i = 0; i < 20; ++i) {
     subject().pass(50_ms);
-    for (auto& [gpu, value] : last) {
+    for (const auto& [gpu, began] : first) {
       const Reading<Stamped<Joules>> reading = gpu->energy();
       ASSERT_TRUE(reading) << to_string(reading.failure());
-      EXPECT_GE(reading->value, value);
-      value = reading->value;
+      EXPECT_GE(reading->value, last[gpu]);
+      last[gpu] = reading->value;
     }
   }
   for (const auto& [gpu, value] : last) {
@@ -275,7 +275,7 @@ TEST_F(GpuConformance, ReopeningKeepsTheIdentityAndGrowsTheGeneration) {
 }
 
 TEST_F(GpuConformance, AForkedChildReadsAfterReopening) {
-  std::vector<Gpu*> all = gpus();
+  const std::vector<Gpu*> all = gpus();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

@@ -33,7 +33,7 @@ static void measure(zeus_job* job, const zeus_job_try* attempt) {
   double asked[2];
   zeus_job_limit known[2];
   size_t count = 2;
-  size_t i;
+  size_t i = 0;
   check(zeus_job_limits_to_measure(job, asked, &count));
   for (i = 0; i < count; ++i) {
     zeus_job_try under = *attempt;
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
                                     .elsewhere_max_power = 250.0,
                                     .server = is_server ? argv[1] : NULL};
   zeus_job* job = NULL;
-  int recurrence;
+  int recurrence = 0;
   int go_on = 0;
   check(zeus_job_open(argv[2], &definition, &options, &job));
   for (recurrence = 0; recurrence < atoi(argv[3]); ++recurrence) {
