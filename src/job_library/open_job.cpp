@@ -128,7 +128,7 @@ void OpenJob::require_here() const {
 }
 
 JobDefinition OpenJob::definition() {
-  return public_definition(known());
+  return public_definition(definition_);
 }
 
 JobSummary OpenJob::summary() {
@@ -214,8 +214,9 @@ void OpenJob::close() {
   }
   // A reached target is recorded, even if the loop was left at once.
   try {
-    if (driver_ && training_->has_reached() && !training_->has_ended()) {
+    if (driver_ && training_->has_reached()) {
       training_->end(0);
+      driver_->start_next();
       tell_driver();
     }
   } catch (const std::exception& error) {
@@ -289,12 +290,16 @@ bool OpenJob::next_epoch(std::uint64_t number) {
   LoopTry& loop = training(number);
   loop.end_epoch();
   tell_driver();
-  // If no more can be decided, the target and the job's maximum epochs still end it.
-  if (unrecorded_ && (loop.has_reached() || loop.epochs() >= definition_.max_epochs)) {
+  // The target and the job's maximum of epochs end it even if no more can be decided, or not yet.
+  const bool done = loop.has_reached() || loop.epochs() >= definition_.max_epochs;
+  if (unrecorded_ && done) {
     end(number, 0);
   }
+  if (done || loop.over()) {
+    return false;
+  }
   loop.begin_epoch();
-  return !loop.over();
+  return true;
 }
 
 void OpenJob::begin_step(std::uint64_t number) {

@@ -56,12 +56,14 @@ std::optional<DriverEnd> Driver::advance() {
   return end_;
 }
 
-// Whether the next action begins a try: a start, or a question asked while no training runs.
+// Whether the next action begins a try (a start, or a question asked while no training runs), or ends the recurrence,
+// which waits until everything is on record: a user's loop saves its model first.
 bool Driver::waits_to_start() const {
   if (!options_.starts_when_told || may_start_ || then_ || to_do_.empty()) {
     return false;
   }
   return std::holds_alternative<Machine::Start>(to_do_.front()) ||
+         std::holds_alternative<Machine::Done>(to_do_.front()) ||
          (std::holds_alternative<Machine::Ask>(to_do_.front()) && !machine_.has_training());
 }
 

@@ -30,7 +30,7 @@ struct DriverOptions {
   // Whether to assume that an epoch costs what was measured under its limit. A try that cannot afford another epoch is
   // then stopped before that epoch ends.
   bool foresees_epochs = false;
-  // Whether each try waits for a call of start_next().
+  // Whether each try, and the end of the recurrence, waits for a call of start_next().
   bool starts_when_told = false;
 };
 

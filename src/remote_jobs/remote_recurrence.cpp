@@ -49,6 +49,9 @@ RemoteRecurrence::RemoteRecurrence(Clock& clock, RemotePlan plan, const std::str
 RemoteRecurrence::~RemoteRecurrence() {
   if (!over_) {
     let_go();
+  } else {
+    Patience left{clock_, last_patience, plan_.hurry};
+    outbox_.wait_until_told(left);
   }
 }
 

@@ -18,13 +18,17 @@ namespace zeus::remote_jobs {
 
 namespace {
 
-// A server needs a while to import a long history.
-constexpr Seconds time_to_import{300};
+// A server needs a while for a long history.
+constexpr Seconds time_for_a_history{300};
 
 class ServedKeeper final : public jobs::Keeper {
  public:
   ServedKeeper(RemotePlan plan, records::JobOwner owner, Clock& clock)
-      : clock_{clock}, plan_{std::move(plan)}, owner_{std::move(owner)}, client_{plan_.address, plan_.token} {}
+      : clock_{clock},
+        plan_{std::move(plan)},
+        owner_{std::move(owner)},
+        client_{plan_.address, plan_.token},
+        patient_{plan_.address, plan_.token, time_for_a_history} {}
 
   [[nodiscard]] std::string location() const override { return plan_.address.shown; }
 
@@ -46,7 +50,7 @@ class ServedKeeper final : public jobs::Keeper {
   }
 
   records::JobView view(const std::string& job) override {
-    return client_.get<records::JobView>(job_path(job, "?all=true"));
+    return patient_.get<records::JobView>(job_path(job, "?all=true"));
   }
   records::JobView view_of_recurrence(const std::string& job, std::uint64_t recurrence) override {
     auto part = client_.get<records::JobView>(job_path(job, "?last=64"));
@@ -56,23 +60,23 @@ class ServedKeeper final : public jobs::Keeper {
     jobs::keep_alone(part, recurrence);
     return part;
   }
-  std::string exported(const std::string& job) override { return client_.get_text(job_path(job, "/export")); }
+  std::string exported(const std::string& job) override { return patient_.get_text(job_path(job, "/export")); }
   std::vector<records::ReportedChange> redefine(const std::string& job,
                                                 const records::JobDefinition& definition) override {
-    return client_
+    return patient_
         .change<protocol::RedefinedJob>(
             {.path = job_path(job, "/redefine"), .body = records::json_line(definition), .key = {}})
         .changes;
   }
   void forget(const std::string& job) override {
-    client_.make({.method = "DELETE", .path = job_path(job), .body = {}, .key = {}});
+    patient_.make({.method = "DELETE", .path = job_path(job), .body = {}, .key = {}});
   }
 
   std::vector<records::JobSummary> summaries(const LeftOut& /*left_out*/) override {
     std::vector<records::JobSummary> all;
     std::string path = "/api/v1/jobs?limit=1000";
     while (true) {
-      auto page = client_.get<protocol::JobPage>(path);
+      auto page = patient_.get<protocol::JobPage>(path);
       std::ranges::move(page.jobs, std::back_inserter(all));
       if (!page.next) {
         return all;
@@ -94,8 +98,7 @@ class ServedKeeper final : public jobs::Keeper {
     return true;
   }
   std::uint64_t import(const std::string& job, const std::string& text) override {
-    ServiceClient patient{plan_.address, plan_.token, time_to_import};
-    return patient
+    return patient_
         .change<protocol::ImportedJob>(
             {.path = job_path(job, "/import"), .body = text, .type = "application/x-ndjson", .key = {}})
         .entries;
@@ -106,6 +109,7 @@ class ServedKeeper final : public jobs::Keeper {
   RemotePlan plan_;
   records::JobOwner owner_;
   ServiceClient client_;
+  ServiceClient patient_;
 };
 
 }  // namespace

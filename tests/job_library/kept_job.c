@@ -89,6 +89,8 @@ int main(int argc, char** argv) {
   for (recurrence = 0; recurrence < atoi(argv[3]); ++recurrence) {
     for (check(zeus_job_next_try(job, NULL, &go_on)); go_on; check(zeus_job_next_try(job, NULL, &go_on))) {
       train(job, argc > 4 ? argv[4] : NULL);
+      puts("model");
+      fflush(stdout);
     }
     check(zeus_job_reached(job, &go_on));
     printf("recurrence %s\n", go_on ? "reached" : "missed");

@@ -1,7 +1,7 @@
 // Recurrences of the course (course.hpp) whose job is kept by a server or in a store, for kept_job_test.py:
 //   kept_job WHERE NAME RECURRENCES [MILLISECONDS]
-// An epoch takes so long, or waits for a line of input. Prints "epoch BATCH_SIZE NUMBER" at each beginning, and
-// "recurrence reached" or "recurrence missed". The C program kept_job_in_c does the same.
+// An epoch takes so long, or waits for a line of input. Prints "epoch BATCH_SIZE NUMBER" at each beginning, "model"
+// after each training, and "recurrence reached" or "recurrence missed". The C program kept_job_in_c does the same.
 #include "told_job.hpp"
 
 #include <zeus/job.hpp>
@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
     for (int recurrence = 0; recurrence < std::atoi(argv[3]); ++recurrence) {
       while (std::optional<zeus::Try> attempt = job.next_try()) {
         train(*attempt, argc > 4 ? argv[4] : nullptr);
+        std::puts("model");
+        std::fflush(stdout);
       }
       std::printf("recurrence %s\n", job.reached() ? "reached" : "missed");
       std::fflush(stdout);
