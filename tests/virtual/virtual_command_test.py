@@ -124,7 +124,9 @@ class VirtualCommand(unittest.TestCase):
         self.assertEqual(virtual("1xA100", "--", "./broken.csv", folder=self.folder).returncode, 126)
 
     def test_passes_signals_on(self):
-        code = "import signal,sys,time\nsignal.signal(15, lambda *_: sys.exit(9))\nprint('ready', flush=True)\ntime.sleep(60)"
+        # It waits for the signal itself: one that comes between a handler's last turn and a sleep would wake nobody.
+        code = ("import signal,sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [15])\nprint('ready', flush=True)\n"
+                "sys.exit(9 if signal.sigtimedwait([15], 60) else 1)")
         with subprocess.Popen([program, "virtual", "1xA100", "--", *python(code)], stdout=subprocess.PIPE) as running:
             running.stdout.readline()
             running.send_signal(signal.SIGTERM)
