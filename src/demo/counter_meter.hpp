@@ -20,12 +20,13 @@ class CounterMeter final : public train::Meter {
   // The counter moves every `period`. `clock` must outlive the meter.
   CounterMeter(std::shared_ptr<const device::Gpu> gpu, Seconds period, const Clock& clock);
 
+  // An unavailable Error if the counter cannot be read.
   void begin(std::string_view window) override;
   Measurement end(std::string_view window) override;
   Measurement settle(const Measurement& measurement, Seconds patience) override;
   void cancel(std::string_view window) override;
 
-  // Its reading throws an Error if the counter cannot be read.
+ private:
   struct Mark {
     Instant at;
     Joules counter;
@@ -33,7 +34,6 @@ class CounterMeter final : public train::Meter {
   [[nodiscard]] Mark mark() const;
   [[nodiscard]] Energy between(const Mark& from, const Mark& to) const;
 
- private:
   std::shared_ptr<const device::Gpu> gpu_;
   Seconds period_;
   const Clock& clock_;

@@ -1,79 +1,49 @@
 #include "demo/network_try.hpp"
 
+#include "train/session.hpp"
+#include "trial/monitor_windows.hpp"
+
+#include <memory>
+#include <utility>
+
 namespace zeus::demo {
 
 namespace {
 
-constexpr double learning_rate = 0.05;  // for this batch size; proportional to the square root
-constexpr std::size_t reference_batch_size = 64;
+constexpr Seconds profile_time{5};  // of each limit
+
+std::unique_ptr<train::Session> open_session(const Bench& bench, const TrainingOptions& options) {
+  train::SessionParts parts{
+      .gpus = {{.index = 0, .gpu = bench.gpu.device.gpu}},
+      .meter = std::make_unique<CounterMeter>(bench.gpu.device.gpu, bench.model.sensors.counter_period, bench.clock),
+      .acquire = bench.acquire,
+      .clock = bench.clock};
+  return std::make_unique<train::Session>(std::move(parts), options);
+}
+
+trial_sessions::SessionGpus::Parts gpus_of(const Bench& bench, CounterMeter& counter) {
+  const std::shared_ptr<const device::Gpu> gpu = bench.gpu.device.gpu;
+  return {.open = [&bench](const TrainingOptions& options) { return open_session(bench, options); },
+          .meter = std::make_unique<trial::MonitorWindows<CounterMeter>>(
+              counter, [gpu](int /*number*/) { return gpu->identity().uuid; }),
+          .sets_limits = true,
+          .limit_in_force = [gpu] { return gpu->power_limits().current.optional(); }};
+}
+
+TrainingOptions at_eta(double eta) {
+  TrainingOptions options;
+  options.eta = eta;
+  return options;
+}
 
 }  // namespace
 
-small_network::Settings settings_for(int batch_size, std::uint64_t seed) {
-  const auto size = static_cast<std::size_t>(batch_size);
-  return {.batch_size = size,
-          .learning_rate = small_network::scaled_by_root(learning_rate, reference_batch_size, size),
-          .seed = seed};
-}
-
-void NetworkTry::start(int batch_size, std::uint64_t seed) {
-  attempt_.reset();
-  attempt_ = std::make_unique<NetworkTraining>(bench_, course_, settings_for(batch_size, seed), eta_);
-  seed_ = seed;
-  taken_.reset();
-  stopped_ = false;
-}
-
-void NetworkTry::hold(Watts limit) {
-  attempt_->hold(limit);
-}
-
-void NetworkTry::leave() {
-  attempt_->end();
-}
-
-void NetworkTry::measure(const std::vector<Watts>& limits, const Known& /*known*/) {
-  attempt_->measure(limits);
-}
-
-std::vector<jobs::Try::Event> NetworkTry::go_on() {
-  if (attempt_->measuring() && attempt_->train_until_measured()) {
-    return {};
-  }
-  attempt_->finish_epoch();
-  return {MetricSeen{.value = attempt_->accuracy()}, EpochOver{.epochs = attempt_->epochs()}};
-}
-
-void NetworkTry::stop() {
-  close();
-  stopped_ = true;
-}
-
-jobs::Try::State NetworkTry::state() {
-  return {.epochs = attempt_->epochs(),
-          .metric = attempt_->epochs() > 0 ? std::optional{attempt_->accuracy()} : std::nullopt,
-          .exit_code = stopped_ ? std::optional{0} : std::nullopt,
-          .measuring = attempt_->measuring(),
-          .disturbed = attempt_->measuring(),
-          .left_alone = {},
-          .limit = attempt_->limit()};
-}
-
-std::vector<records::LimitProfile> NetworkTry::measured() {
-  return attempt_->measured();
-}
-
-jobs::Try::Taken NetworkTry::taken_so_far() {
-  return {.gpus = {{.gpu = bench_.gpu.device.gpu->identity().uuid, .energy = attempt_->energy()}},
-          .time = attempt_->time(),
-          .unknown = {}};
-}
-
-jobs::Try::Taken NetworkTry::close() {
-  if (!taken_) {
-    taken_ = taken_so_far();
-  }
-  return *taken_;
+NetworkTry::NetworkTry(const Bench& bench, const small_network::Course& course, double eta)
+    : counter_{bench.gpu.device.gpu, bench.model.sensors.counter_period, bench.clock},
+      gpus_{gpus_of(bench, counter_), at_eta(eta)},
+      instruments_{gpus_, profile_time, bench.clock},
+      source_{bench.gpu, bench.model, bench.clock, course, [this] { return instruments_.state().measuring; }},
+      trial_{source_, instruments_, bench.clock} {
 }
 
 }  // namespace zeus::demo

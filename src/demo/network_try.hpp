@@ -1,47 +1,46 @@
-// The small network's trainings as tries of a recurrence: one NetworkTraining after another, on the same images. One
-// thread; the arguments must outlive it.
+// The small network's trainings as tries, each on the GPU of a bench, whose own counter measures them. One thread; the
+// arguments must outlive it.
 #pragma once
 
-#include "demo/network_training.hpp"
-#include "jobs/try.hpp"
+#include "base/clock.hpp"
+#include "control/lease.hpp"
+#include "demo/counter_meter.hpp"
+#include "demo/network_source.hpp"
+#include "demo/stage.hpp"
+#include "trial/gpu_instruments.hpp"
+#include "trial/trial.hpp"
+#include "trial_sessions/session_gpus.hpp"
+
+#include <zeus/units.hpp>
 
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <vector>
+#include <functional>
+#include <string_view>
 
 namespace zeus::demo {
 
-// The network's settings at a batch size.
-small_network::Settings settings_for(int batch_size, std::uint64_t seed);
+// The GPU, its model and the clock with which trainings run.
+struct Bench {
+  StageGpu gpu;
+  const physics::GpuModel& model;
+  Clock& clock;
+  std::function<control::Lease(std::string_view uuid, Seconds term)> acquire;
+};
 
-class NetworkTry final : public jobs::Try {
+class NetworkTry {
  public:
-  NetworkTry(const Bench& bench, const small_network::Course& course, double eta)
-      : bench_{bench}, course_{course}, eta_{eta} {}
+  NetworkTry(const Bench& bench, const small_network::Course& course, double eta);
 
-  void start(int batch_size, std::uint64_t seed) override;
-  void hold(Watts limit) override;
-  void leave() override;
-  void measure(const std::vector<Watts>& limits, const Known& known) override;
-  std::vector<Event> go_on() override;
-  void stop() override;
-  [[nodiscard]] State state() override;
-  [[nodiscard]] std::vector<records::LimitProfile> measured() override;
-  [[nodiscard]] Taken taken_so_far() override;
-  Taken close() override;
-
-  // Of the last training that was started.
-  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] trial::Trial& trial() { return trial_; }
+  // Of the training that was started last.
+  [[nodiscard]] std::uint64_t seed() const { return source_.seed(); }
 
  private:
-  Bench bench_;
-  small_network::Course course_;
-  double eta_;
-  std::unique_ptr<NetworkTraining> attempt_;
-  std::uint64_t seed_ = 0;
-  std::optional<Taken> taken_;  // its totals, once it is closed
-  bool stopped_ = false;
+  CounterMeter counter_;
+  trial_sessions::SessionGpus gpus_;
+  trial::GpuInstruments instruments_;
+  NetworkSource source_;
+  trial::Trial trial_;
 };
 
 }  // namespace zeus::demo

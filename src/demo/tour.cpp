@@ -83,6 +83,11 @@ class Account {
                          .accuracy = trained->metric.value_or(0.0)});
     } else if (const auto* judged = std::get_if<jobs::TryJudged>(&event)) {
       const records::TryOver& finished = judged->over;
+      if (finished.left_out) {
+        throw Error{ErrorKind::unavailable,
+                    fmt::format("the virtual GPU's power limit cannot be set: {}", *finished.left_out),
+                    "make the folder for temporary files (TMPDIR) writable"};
+      }
       tell_(TryOver{.outcome = finished.outcome,
                     .batch_size = judged->step.batch_size,
                     .limit = finished.limit,
@@ -102,9 +107,10 @@ class Account {
 std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice& device,
                    const small_network::Course& course, const std::function<void(const TourEvent&)>& tell) {
   NetworkTry training{bench, course, job.definition().eta};
+  training.trial().set_target(job.definition().target);
   jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(job, job.begin(device)),
                       device,
-                      training,
+                      training.trial(),
                       {.stops_at_target = true, .foresees_epochs = true},
                       bench.clock,
                       Account{job, tell},
@@ -113,18 +119,21 @@ std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice&
   return training.seed();
 }
 
-// Runs the default until it reaches the target.
+// Runs the default, under the limit that is in force, until it reaches the target.
 void run_default(const Bench& bench, const jobs::Job& job, const small_network::Course& course, std::uint64_t seed,
                  Night& night) {
   const records::JobDefinition& definition = job.definition();
-  NetworkTraining attempt{bench, course, settings_for(definition.default_batch_size, seed), definition.eta};
-  attempt.hold(job.spec().power_limits.back());
-  while (attempt.epochs() < definition.max_epochs && (attempt.epochs() == 0 || attempt.accuracy() < target_accuracy)) {
-    attempt.finish_epoch();
+  NetworkTry training{bench, course, definition.eta};
+  trial::Trial& trial = training.trial();
+  trial.set_target(definition.target);
+  trial.start(definition.default_batch_size, seed);
+  while (trial.progress().epochs() < definition.max_epochs && !trial.has_reached()) {
+    trial.go_on();
   }
-  night.default_reached = attempt.accuracy() >= target_accuracy;
-  night.default_energy = attempt.energy().value;
-  night.default_time = attempt.time();
+  const jobs::Try::Taken taken = trial.close();
+  night.default_reached = trial.has_reached();
+  night.default_energy = taken.energy();
+  night.default_time = taken.time;
   night.default_cost = job.cost(night.default_energy, night.default_time);
 }
 

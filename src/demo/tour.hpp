@@ -7,7 +7,6 @@
 
 #include "base/clock.hpp"
 #include "base/file_tree.hpp"
-#include "demo/network_training.hpp"
 #include "demo/stage.hpp"
 #include "jobs/job.hpp"
 #include "records/job_view.hpp"

@@ -141,11 +141,12 @@ void OpenJob::make_instruments() {
     reported_ = reported.get();
     instruments_ = std::move(reported);
   } else {
-    auto measured = std::make_unique<LiveInstruments>(*live_, options_.profile_time, clock_);
-    measured_ = measured.get();
-    instruments_ = std::move(measured);
+    gpus_.emplace(*live_, clock_);
+    instruments_ = std::make_unique<trial::GpuInstruments>(*gpus_, options_.profile_time, clock_);
   }
-  training_.emplace(*instruments_, clock_);
+  const std::shared_ptr<Monitor> monitor = live_ ? live_->monitor() : nullptr;
+  training_.emplace(*instruments_, monitor ? [monitor] { return monitor->stood_still(); } : std::function<Seconds()>{},
+                    clock_);
 }
 
 void OpenJob::begin() {
@@ -156,15 +157,15 @@ void OpenJob::begin() {
   if (!instruments_) {
     make_instruments();
   }
-  if (measured_ != nullptr) {
-    measured_->set_goal(goal_of(definition_), definition_.eta);
+  if (gpus_) {
+    gpus_->set_goal(goal_of(definition_), definition_.eta);
   }
   training_->set_terms(definition_.target, definition_.max_epochs);
   target_ = public_definition(definition_).target;
   reached_ = false;
   unrecorded_.reset();
   driver_.emplace(
-      keeper_->begin(name_, *device_), *device_, *training_,
+      keeper_->begin(name_, *device_), *device_, training_->trial(),
       jobs::DriverOptions{.sets_limits = sets_limits_, .stops_at_target = true, .starts_when_told = true}, clock_,
       [this](const jobs::DriverEvent& event) { hear(event); },
       [this](const Error& error) {
@@ -201,7 +202,7 @@ std::optional<std::uint64_t> OpenJob::next_try() {
     return training_->trainings();
   }
   driver_.reset();
-  reached_ = *end == jobs::DriverEnd::reached || (unrecorded_ && training_->has_reached());
+  reached_ = *end == jobs::DriverEnd::reached || (unrecorded_ && training_->trial().has_reached());
   if (*end == jobs::DriverEnd::unrecorded && unrecorded_) {
     throw Error{*unrecorded_};
   }
@@ -214,7 +215,7 @@ void OpenJob::close() {
   }
   // A reached target is recorded, even if the loop was left at once.
   try {
-    if (driver_ && training_->has_reached()) {
+    if (driver_ && training_->trial().has_reached()) {
       training_->end(0);
       driver_->start_next();
       tell_driver();
@@ -228,7 +229,7 @@ void OpenJob::close() {
   }
 }
 
-LoopTry& OpenJob::training(std::uint64_t number) {
+Loop& OpenJob::training(std::uint64_t number) {
   require_here();
   if (!training_ || training_->trainings() != number) {
     throw Error{ErrorKind::invalid_argument, "this try is over, and another one has begun",
@@ -257,7 +258,7 @@ std::string OpenJob::why(std::uint64_t number) {
 }
 
 std::optional<Watts> OpenJob::limit(std::uint64_t number) {
-  const std::optional<Watts> held = training(number).state().limit;
+  const std::optional<Watts> held = training(number).trial().state().limit;
   return sets_limits_ ? held : std::optional{device_->power_limits.front()};
 }
 
@@ -287,11 +288,11 @@ void OpenJob::tell_driver() {
 }
 
 bool OpenJob::next_epoch(std::uint64_t number) {
-  LoopTry& loop = training(number);
+  Loop& loop = training(number);
   loop.end_epoch();
   tell_driver();
   // The target and the job's maximum of epochs end it even if no more can be decided, or not yet.
-  const bool done = loop.has_reached() || loop.epochs() >= definition_.max_epochs;
+  const bool done = loop.trial().has_reached() || loop.epochs() >= definition_.max_epochs;
   if (unrecorded_ && done) {
     end(number, 0);
   }
@@ -303,9 +304,9 @@ bool OpenJob::next_epoch(std::uint64_t number) {
 }
 
 void OpenJob::begin_step(std::uint64_t number) {
-  LoopTry& loop = training(number);
+  Loop& loop = training(number);
   loop.begin_step();
-  if (loop.has_news() || clock_.now() - told_at_ >= between_looks) {
+  if (loop.trial().has_news() || clock_.now() - told_at_ >= between_looks) {
     tell_driver();
   }
 }

@@ -3,15 +3,16 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "job_library/instruments.hpp"
 #include "job_library/live_devices.hpp"
-#include "job_library/live_instruments.hpp"
-#include "job_library/loop_try.hpp"
+#include "job_library/live_gpus.hpp"
+#include "job_library/loop.hpp"
 #include "job_library/reported_instruments.hpp"
 #include "jobs/driver.hpp"
 #include "jobs/keeper.hpp"
 #include "records/job_definition.hpp"
 #include "store/open_store.hpp"
+#include "trial/gpu_instruments.hpp"
+#include "trial/instruments.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/job.hpp>
@@ -51,7 +52,7 @@ class OpenJob {
   void close();
 
   // The training with this number: an Error unless it is the latest one.
-  LoopTry& training(std::uint64_t number);
+  Loop& training(std::uint64_t number);
   [[nodiscard]] std::optional<int> max_epochs(std::uint64_t number);
   [[nodiscard]] std::optional<Joules> cost_limit(std::uint64_t number);
   [[nodiscard]] std::string why(std::uint64_t number);
@@ -87,9 +88,9 @@ class OpenJob {
   std::optional<records::JobDevice> device_;
   bool sets_limits_ = true;
   ReportedInstruments* reported_ = nullptr;  // if the devices are elsewhere; otherwise null
-  LiveInstruments* measured_ = nullptr;
-  std::unique_ptr<Instruments> instruments_;
-  std::optional<LoopTry> training_;
+  std::optional<LiveGpus> gpus_;             // otherwise
+  std::unique_ptr<trial::Instruments> instruments_;
+  std::optional<Loop> training_;
   std::optional<jobs::Driver> driver_;
   std::optional<TrainingTarget> target_;
   std::optional<jobs::RunStep> run_;  // of the current try, if there is one

@@ -1,13 +1,13 @@
 // Devices that the user measures and sets: time and energy are what the user reports. One thread.
 #pragma once
 
-#include "job_library/instruments.hpp"
+#include "trial/instruments.hpp"
 
 #include <zeus/energy.hpp>
 
 namespace zeus::job_library {
 
-class ReportedInstruments final : public Instruments {
+class ReportedInstruments final : public trial::Instruments {
  public:
   void begin() override;
   void hold(Watts limit) override;
@@ -19,9 +19,9 @@ class ReportedInstruments final : public Instruments {
   }
   Taken look() override;
   Taken close() override;
-  void begin_step() override {}
-  void end_steps() override {}
-  void end_epoch() override {}
+  void take(const trial::Progress& /*progress*/) override {}
+  void measure_again() override {}
+  void stay() override {}
   [[nodiscard]] State state() override;
 
   // Impossible numbers are invalid_argument Errors.

@@ -5,6 +5,7 @@
 #include "records/job_entry.hpp"
 #include "records/limit_profile.hpp"
 
+#include <zeus/energy.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
@@ -73,12 +74,21 @@ class Try {
     Seconds time;
     std::string unknown;  // why the energy is unknown; empty if it is known
 
+    // As far as it is known.
     [[nodiscard]] Joules energy() const {
       Joules all;
       for (const records::GpuEnergy& one : gpus) {
         all += one.energy.value;
       }
       return all;
+    }
+    // Empty if that of a GPU is unknown, or there is no GPU.
+    [[nodiscard]] std::optional<Energy> sum() const {
+      std::optional<Energy> all;
+      for (const records::GpuEnergy& one : gpus) {
+        all = all ? *all + one.energy : one.energy;
+      }
+      return unknown.empty() ? all : std::nullopt;
     }
   };
   // Since its start, as far as is known without waiting.

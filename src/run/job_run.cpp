@@ -86,14 +86,14 @@ void JobRun::complain() {
 }
 
 int JobRun::run_alone() {
-  training_->start(options_.default_batch_size.value_or(0), options_.seed);
+  training_->trial().start(options_.default_batch_size.value_or(0), options_.seed);
   if (set_limits_ || (options_.mode == TrainingMode::passive && !gpus_.none())) {
     training_->optimize();
   }
   while (!training_->command().exit_code()) {
-    training_->go_on();
+    training_->trial().go_on();
   }
-  training_->leave();
+  training_->trial().leave();
   exit_code_ = *training_->command().exit_code();
   complain();
   const std::string failed =
@@ -103,7 +103,7 @@ int JobRun::run_alone() {
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
     messages_.say(alone_text(*result) + failed);
   } else if (!gpus_.none()) {
-    const jobs::Try::Taken taken = training_->close();
+    const jobs::Try::Taken taken = training_->trial().close();
     messages_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)) + failed);
   }
   note_alone();
@@ -119,13 +119,9 @@ void JobRun::note_alone() {
     record_.time = place_.clock.now() - began_;
   } else {
     record_.no_training = "its power limit was not chosen";
-    const jobs::Try::Taken taken = training_->close();
+    const jobs::Try::Taken taken = training_->trial().close();
     record_.time = taken.time;
-    std::optional<Energy> energy;
-    for (const records::GpuEnergy& one : taken.gpus) {
-      energy = energy ? *energy + one.energy : one.energy;
-    }
-    record_.take(taken.unknown.empty() ? energy : std::nullopt, taken.unknown);
+    record_.take(taken.sum(), taken.unknown);
   }
 }
 
@@ -168,7 +164,7 @@ int JobRun::run_recurrence() {
   }
   jobs::Driver driver{std::move(recurrence),
                       device_,
-                      *training_,
+                      training_->trial(),
                       {.sets_limits = set_limits_, .stops_at_target = options_.stop_at_target},
                       place_.clock,
                       [this](const jobs::DriverEvent& event) { hear(event); },
@@ -264,8 +260,7 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
     messages_.say(*text);
   }
   if (over.seen_through && !told_to_end && records::reached(outcome_)) {
-    const std::optional<jobs::Try::Taken> after = training_->taken_since_closed();
-    if (const auto text = after ? after_target_text(took_, *after) : std::nullopt) {
+    if (const auto text = after_target_text(took_, training_->taken_since_closed())) {
       messages_.say(*text);
     }
   }

@@ -1,33 +1,14 @@
-// The progress of a training command, as seen from outside. Plain values; copy them freely between threads.
+// The words of a training's progress (trial/progress.hpp), under which a watched command reports it. Plain values.
 #pragma once
 
-#include <cstdint>
-#include <variant>
+#include "trial/progress.hpp"
 
 namespace zeus::run {
 
-// This many more training steps have ended. Their time is unknown if they are seen with the end of their epoch: the
-// line of a progress bar ends when the next bar is drawn, and evaluation may come between.
-struct StepsDone {
-  std::uint64_t count = 1;
-  bool timed = true;
-  friend bool operator==(const StepsDone&, const StepsDone&) = default;
-};
-
-// This many more epochs have ended.
-struct EpochsDone {
-  std::uint64_t count = 1;
-  friend bool operator==(const EpochsDone&, const EpochsDone&) = default;
-};
-
-// The model's metric now. May be NaN or infinite, where training has diverged.
-struct MetricSeen {
-  double value = 0.0;
-};
-
-using Progress = std::variant<StepsDone, EpochsDone, MetricSeen>;
-
-// The most steps or epochs that one line reports.
-inline constexpr std::uint64_t most_progress_at_once = 1'000'000;
+using trial::EpochsDone;
+using trial::MetricSeen;
+using trial::most_progress_at_once;
+using trial::Progress;
+using trial::StepsDone;
 
 }  // namespace zeus::run

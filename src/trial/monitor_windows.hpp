@@ -21,7 +21,13 @@ class MonitorWindows final : public Meter {
   // `uuid` is that of a GPU which the monitor numbers.
   MonitorWindows(Monitor& monitor, std::function<std::string(int)> uuid) : monitor_{monitor}, uuid_{std::move(uuid)} {}
 
-  void begin(std::string_view window) override { monitor_.begin(window, true); }
+  void begin(std::string_view window) override {
+    if constexpr (requires { monitor_.begin(window, true); }) {
+      monitor_.begin(window, true);  // in place of one that was left open
+    } else {
+      monitor_.begin(window);
+    }
+  }
   jobs::Try::Taken end(std::string_view window) override { return taken(monitor_.end(window)); }
 
   jobs::Try::Taken settle(std::string_view window) override {

@@ -30,7 +30,7 @@ class Links(unittest.TestCase):
         self.assertTrue([name for name in needed(jobs) if name.startswith("libzeus.so.")])
         self.assertTrue([name for name in needed(jobs) if name.startswith("libsoci_core")])
         asked = run("nm", "-DC", "--undefined-only", jobs)
-        for name in ("zeus::Monitor::begin(", "zeus::Training::begin_step(", "zeus::Gpu::lease(", "zeus_set_last_error"):
+        for name in ("zeus::Monitor::begin(", "zeus::Training::progress(", "zeus::Gpu::lease(", "zeus_set_last_error"):
             self.assertIn(name, asked)
 
     def test_postgresqls_client_is_loaded_when_it_is_wanted(self):

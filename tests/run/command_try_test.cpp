@@ -94,16 +94,16 @@ TEST_F(CommandTryTest, IsChargedUpToItsTargetHoweverLongDecidingTakes) {
     return {MetricSeen{.value = std::exchange(metric, 0.95)}};
   });
 
-  training.start(0, 1);
-  (void)training.go_on();
-  (void)training.go_on();
+  training.trial().start(0, 1);
+  (void)training.trial().go_on();
+  (void)training.trial().go_on();
   pass(7_s);
-  const jobs::Try::Taken taken = training.close();
+  const jobs::Try::Taken taken = training.trial().close();
   pass(3_s);
 
   EXPECT_NEAR(taken.time.value(), 20.0, 0.1);
   EXPECT_NEAR(taken.energy().value(), 4000.0, 20.0);
-  EXPECT_NEAR(training.taken_since_closed()->time.value(), 10.0, 0.1);
+  EXPECT_NEAR(training.taken_since_closed().time.value(), 10.0, 0.1);
 }
 
 // The load is below all limits, so that they cost the same. In another training an epoch took 100 s and 200 W under the
@@ -121,14 +121,14 @@ TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
   });
   const LimitProfile known{.limit = 250_W, .epoch_time = 100_s, .average_power = 200_W};
 
-  training.start(0, 1);
-  training.measure({100_W, 150_W}, {.run_time = {}, .reference = known});
-  for (int i = 0; i < 2 * steps_of_an_epoch || training.state().measuring; ++i) {
+  training.trial().start(0, 1);
+  training.trial().measure({100_W, 150_W}, {.run_time = {}, .reference = known});
+  for (int i = 0; i < 2 * steps_of_an_epoch || training.trial().state().measuring; ++i) {
     ASSERT_LT(i, 100 * steps_of_an_epoch);
-    (void)training.go_on();
+    (void)training.trial().go_on();
   }
 
-  const std::vector<LimitProfile> measured = training.measured();
+  const std::vector<LimitProfile> measured = training.trial().measured();
   ASSERT_EQ(measured.size(), 2U) << "the known one is unchanged";
   for (const LimitProfile& one : measured) {
     EXPECT_LT(one.limit, known.limit);
@@ -153,15 +153,15 @@ TEST_F(CommandTryTest, TakesEvaluationToBeAffectedHalfAsMuchAsSteps) {
     return {StepsDone{}};
   });
 
-  training.start(0, 1);
-  training.measure({150_W, 250_W}, {.run_time = {}, .reference = {}});
+  training.trial().start(0, 1);
+  training.trial().measure({150_W, 250_W}, {.run_time = {}, .reference = {}});
   for (int i = 0; i < 4 * steps_of_an_epoch; ++i) {
-    (void)training.go_on();
+    (void)training.trial().go_on();
   }
 
-  const std::vector<LimitProfile> measured = training.measured();
+  const std::vector<LimitProfile> measured = training.trial().measured();
   ASSERT_EQ(measured.size(), 2U);
-  EXPECT_NEAR(training.state().beside_steps.value_or(0.0), 1.0 / 3.0, 0.01);
+  EXPECT_NEAR(training.trial().state().beside_steps.value_or(0.0), 1.0 / 3.0, 0.01);
   const auto speed_under = [&](Watts limit) {
     (void)gpu_->set_power_limit(limit).or_throw("the virtual limit");
     pass(1_s);

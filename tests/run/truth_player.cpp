@@ -111,13 +111,13 @@ class Player {
     witness_.begin(now_);
     jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(*job_, job_->begin(device_)),
                         device_,
-                        training,
+                        training.trial(),
                         {.sets_limits = true, .stops_at_target = options_.stop_at_target},
                         clock_,
                         [](const jobs::DriverEvent&) {},
                         [](const Error&) { throw; }};
     driver.run();
-    training.leave();
+    training.trial().leave();
     const std::optional<run::Unmeasured> unmeasured = training.unmeasured();
     advice_ = unmeasured ? run::unmeasured_text(*unmeasured) : std::nullopt;
     clock_.employ({});

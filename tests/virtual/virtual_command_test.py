@@ -124,7 +124,7 @@ class VirtualCommand(unittest.TestCase):
         self.assertEqual(virtual("1xA100", "--", "./broken.csv", folder=self.folder).returncode, 126)
 
     def test_passes_signals_on(self):
-        # It waits for the signal itself: one that comes between a handler's last turn and a sleep would wake nobody.
+        # It waits for the signal itself: one that comes between a handler's last turn and a sleep would not end that sleep.
         code = ("import signal,sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [15])\nprint('ready', flush=True)\n"
                 "sys.exit(9 if signal.sigtimedwait([15], 60) else 1)")
         with subprocess.Popen([program, "virtual", "1xA100", "--", *python(code)], stdout=subprocess.PIPE) as running:

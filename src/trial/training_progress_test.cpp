@@ -1,4 +1,4 @@
-#include "run/training_progress.hpp"
+#include "trial/training_progress.hpp"
 
 #include "tests/support/at_second.hpp"
 
@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace zeus::run {
+namespace zeus::trial {
 namespace {
 
 using test::at_second;
@@ -92,4 +92,4 @@ TEST(TrainingProgress, AnEpochIsTheFirstThatWasSeen) {
 }
 
 }  // namespace
-}  // namespace zeus::run
+}  // namespace zeus::trial

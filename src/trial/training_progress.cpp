@@ -1,15 +1,19 @@
-#include "run/training_progress.hpp"
+#include "trial/training_progress.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-namespace zeus::run {
+namespace zeus::trial {
 
 void TrainingProgress::take(const Progress& progress, Instant now) {
   if (const auto* steps = std::get_if<StepsDone>(&progress)) {
     if (steps->timed) {
-      first_step_ = epoch_steps_ == 0 ? now : first_step_;
-      timed_steps_ += epoch_steps_ == 0 ? 0 : steps->count;
+      if (std::exchange(steps_timed_, true)) {
+        timed_steps_ += steps->count;
+      } else {
+        first_step_ = now;
+      }
       last_step_ = now;
     }
     steps_ += steps->count;
@@ -40,6 +44,7 @@ void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   epochs_ = static_cast<int>(std::min(static_cast<std::uint64_t>(epochs_) + count, most));
   epoch_steps_ = 0;
   timed_steps_ = 0;
+  steps_timed_ = false;
 }
 
 std::optional<Seconds> TrainingProgress::step_time() const {
@@ -49,4 +54,4 @@ std::optional<Seconds> TrainingProgress::step_time() const {
   return (last_step_ - first_step_) / static_cast<double>(timed_steps_);
 }
 
-}  // namespace zeus::run
+}  // namespace zeus::trial

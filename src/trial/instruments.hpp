@@ -1,19 +1,20 @@
-// What measures a try of zeus::Job and sets its limits: this machine's devices (live_instruments.hpp), or a user who
-// reports the numbers (reported_instruments.hpp). One training at a time, one thread.
+// What measures a try and sets its limits: the GPUs of this machine (gpu_instruments.hpp), or a user who reports the
+// numbers. One training at a time, one thread.
 #pragma once
 
+#include "base/clock.hpp"
 #include "jobs/try.hpp"
 #include "records/limit_profile.hpp"
 #include "trial/limit_slices.hpp"
+#include "trial/progress.hpp"
 
 #include <zeus/units.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace zeus::job_library {
+namespace zeus::trial {
 
 class Instruments {
  public:
@@ -31,24 +32,25 @@ class Instruments {
   virtual void leave() = 0;
   virtual void measure(const std::vector<Watts>& limits, const jobs::Try::Known& known) = 0;
   // As epochs of this shape, if steps were seen in one; ascending, empty while unknown.
-  [[nodiscard]] virtual std::vector<records::LimitProfile> measured(const std::optional<trial::EpochShape>& shape) = 0;
+  [[nodiscard]] virtual std::vector<records::LimitProfile> measured(const std::optional<EpochShape>& shape) = 0;
   virtual Taken look() = 0;
   virtual Taken close() = 0;
 
-  // The training's own progress.
-  virtual void begin_step() = 0;
-  virtual void end_steps() = 0;
-  virtual void end_epoch() = 0;
+  // The training's own progress, at the time at which it is seen.
+  virtual void take(const Progress& progress) = 0;
+  // The training stood still for a while: what is being measured is measured again.
+  virtual void measure_again() = 0;
+  // Call it about once a minute while there is no progress; otherwise limits would be put back.
+  virtual void stay() = 0;
 
   struct State {
     bool measuring = false;
-    bool disturbed = false;    // while several limits are compared
-    bool stood_still = false;  // the process was suspended for a while
-    std::string left_alone;    // why limits are not set; empty if they are
+    bool disturbed = false;  // while several limits are compared
+    std::string left_alone;  // why limits are not set; empty if they are
     std::optional<Watts> limit;
     std::optional<Watts> found;
   };
   [[nodiscard]] virtual State state() = 0;
 };
 
-}  // namespace zeus::job_library
+}  // namespace zeus::trial

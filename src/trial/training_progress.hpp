@@ -1,15 +1,16 @@
-// How far a training has come, as seen from outside. Pure: each event brings its time. One thread.
+// How far a training has come. Pure: each event brings its time. One thread.
 #pragma once
 
 #include "base/clock.hpp"
-#include "run/progress.hpp"
+#include "trial/limit_slices.hpp"
+#include "trial/progress.hpp"
 
 #include <zeus/units.hpp>
 
 #include <cstdint>
 #include <optional>
 
-namespace zeus::run {
+namespace zeus::trial {
 
 class TrainingProgress {
  public:
@@ -32,6 +33,13 @@ class TrainingProgress {
     return epochs_ > 0 ? std::optional{last_beside_steps_ / (1.0 + last_beside_steps_)} : std::nullopt;
   }
 
+  // Of the first epoch that ended; empty before it, and without steps.
+  [[nodiscard]] std::optional<EpochShape> shape() const {
+    return steps_per_epoch_ ? std::optional{EpochShape{.steps = static_cast<double>(*steps_per_epoch_),
+                                                       .beside_steps = beside_steps_}}
+                            : std::nullopt;
+  }
+
   // The mean time of a step in this epoch so far; empty before the second event of steps.
   [[nodiscard]] std::optional<Seconds> step_time() const;
 
@@ -43,6 +51,7 @@ class TrainingProgress {
   int epochs_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t epoch_steps_ = 0;
+  bool steps_timed_ = false;       // some of this epoch were
   std::uint64_t timed_steps_ = 0;  // between the first and the last event
   std::optional<double> metric_;
   bool diverged_ = false;
@@ -51,4 +60,4 @@ class TrainingProgress {
   double last_beside_steps_ = 0.0;
 };
 
-}  // namespace zeus::run
+}  // namespace zeus::trial

@@ -1,0 +1,66 @@
+// The GPUs of a try through libzeus.so: a zeus::Training compares limits, leases hold one. One thread; the arguments
+// outlive it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "job_library/live_devices.hpp"
+#include "trial/gpus.hpp"
+#include "trial/monitor_windows.hpp"
+
+#include <zeus/device.hpp>
+#include <zeus/measure.hpp>
+#include <zeus/train.hpp>
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::job_library {
+
+class LiveGpus final : public trial::Gpus {
+ public:
+  LiveGpus(LiveDevices& devices, Clock& clock)
+      : devices_{devices},
+        clock_{clock},
+        meter_{*devices.monitor(), [&devices](int number) { return devices.uuids().at(number); }} {}
+
+  // Decides which limit is kept once limits are compared.
+  void set_goal(const PowerGoal& goal, double eta);
+
+  [[nodiscard]] trial::Meter& meter() override { return meter_; }
+  [[nodiscard]] bool sets_limits() const override { return devices_.sets_limits(); }
+  [[nodiscard]] std::optional<Watts> limit_in_force() const override { return devices_.limit_in_force(); }
+  void begin() override;
+  void hold(Watts limit) override;
+  void compare(const trial::Slices& slices) override;
+  void leave() override;
+  void begin_epoch() override;
+  void progress(std::uint64_t steps) override;
+  void end_epoch() override;
+  [[nodiscard]] bool comparing() const override { return training_ && training_->profiling(); }
+  [[nodiscard]] PowerProfile compared() const override { return training_ ? training_->profile() : compared_; }
+  [[nodiscard]] std::optional<Watts> chosen() const override { return chosen_; }
+  [[nodiscard]] std::string left_alone() const override;
+
+ private:
+  void hear(const TrainingEvent& event);
+  void end_training();
+  void renew();
+  void note(const Error& error);
+
+  LiveDevices& devices_;
+  Clock& clock_;
+  PowerGoal goal_;
+  double eta_ = 0.5;
+  trial::MonitorWindows<Monitor> meter_;
+  std::vector<GpuLease> leases_;
+  Instant renewed_;
+  std::optional<Training> training_;
+  PowerProfile compared_;
+  std::optional<Watts> chosen_;
+  std::string left_alone_;
+};
+
+}  // namespace zeus::job_library

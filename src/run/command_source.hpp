@@ -1,0 +1,53 @@
+// A training command as the source of a try: started with the values of the try, watched from outside. One thread; the
+// arguments outlive it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "run/command.hpp"
+#include "run/command_template.hpp"
+#include "run/output_study.hpp"
+#include "run/run_options.hpp"
+#include "trial/source.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::run {
+
+class CommandSource final : public trial::Source {
+ public:
+  CommandSource(const RunOptions& options, const Environment& environment, Clock& clock, Launch launch);
+
+  void start(int batch_size, std::uint64_t seed) override;
+  std::vector<Progress> go_on() override;
+  void stop() override { command_->end(); }
+  [[nodiscard]] State state() override;
+
+  [[nodiscard]] bool has_started() const { return command_ != nullptr; }
+  // The command that was started last.
+  [[nodiscard]] Command& command() { return *command_; }
+  [[nodiscard]] const std::string& program() const { return words_.words().front(); }
+  // Since it was started.
+  [[nodiscard]] Seconds time() const { return clock_.now() - began_; }
+  // Lines of its output that may show steps, of one that showed none.
+  [[nodiscard]] std::optional<ProposedSteps> proposed_steps() const { return study_->propose().steps; }
+
+ private:
+  const RunOptions& options_;
+  const Environment& environment_;
+  Clock& clock_;
+  Launch launch_;
+  CommandTemplate words_;
+  std::unique_ptr<Command> command_;
+  std::optional<OutputStudy> study_;  // used until a step is seen
+  bool steps_seen_ = false;
+  Instant began_;
+};
+
+}  // namespace zeus::run

@@ -1,0 +1,34 @@
+// What a training has done since it was last seen. Plain values; copy them freely between threads.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+namespace zeus::trial {
+
+// This many more training steps have ended; 0 where the first of an epoch begins. Their time is unknown if they are
+// seen with the end of their epoch: the line of a progress bar ends when the next bar is drawn, and evaluation may come
+// between.
+struct StepsDone {
+  std::uint64_t count = 1;
+  bool timed = true;
+  friend bool operator==(const StepsDone&, const StepsDone&) = default;
+};
+
+// This many more epochs have ended.
+struct EpochsDone {
+  std::uint64_t count = 1;
+  friend bool operator==(const EpochsDone&, const EpochsDone&) = default;
+};
+
+// The model's metric now. May be NaN or infinite, where training has diverged.
+struct MetricSeen {
+  double value = 0.0;
+};
+
+using Progress = std::variant<StepsDone, EpochsDone, MetricSeen>;
+
+// The most steps or epochs that one line reports.
+inline constexpr std::uint64_t most_progress_at_once = 1'000'000;
+
+}  // namespace zeus::trial
