@@ -2,6 +2,7 @@
 
 #include "base/amount_text.hpp"
 #include "run/command_template.hpp"
+#include "run/limit_change.hpp"
 #include "train/session.hpp"
 
 #include <fmt/format.h>
@@ -24,10 +25,6 @@ constexpr double worth_stopping = 0.05;
 std::string share(double saved, double half_width, std::string_view what) {
   return fmt::format("{:.0f} ± {:.0f} % {} {}", std::abs(saved) * 100, std::ceil(half_width * 100),
                      saved >= 0 ? "less" : "more", what);
-}
-
-std::string share(double saved, std::string_view what) {
-  return fmt::format("{:.0f} % {} {}", std::abs(saved) * 100, saved >= 0 ? "less" : "more", what);
 }
 
 std::string batch(int batch_size, bool has_batch_sizes) {
@@ -208,25 +205,21 @@ std::string alone_text(const TrainingResult& result) {
                         : fmt::format("; nothing was saved: {}", why);
     return text + (why == train::ended_while_profiling ? "; --profile-seconds measures each limit for less time" : "");
   }
-  const PowerMeasurement* chosen = nullptr;
-  const PowerMeasurement* highest = nullptr;
-  for (const PowerMeasurement& one : result.profile.measurements) {
-    chosen = one.setting == *result.optimum ? &one : chosen;
-    highest = !one.setting.clock && (highest == nullptr || one.setting.limit > highest->setting.limit) ? &one : highest;
-  }
   text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
-  if (chosen == nullptr || highest == nullptr || chosen == highest) {
+  const std::optional<LimitChange> change = limit_change(result);
+  if (!change) {
     return text + ", the highest of those compared: nothing was saved";
   }
-  // A lower limit makes no step faster. Where slices seem to show that, they are off, and the energy is the power times
-  // the time under the highest limit.
-  const double slower = chosen->step_time / highest->step_time;
-  const double energy = chosen->step_energy.value / highest->step_energy.value;
-  const bool faster = !result.optimum->clock && slower < 1.0;
-  return text + fmt::format(", by which a step takes {} and {} than under {:.6g} W",
-                            share(1.0 - (faster ? energy / slower : energy), "energy"),
-                            faster ? std::string{"no more time"} : share(1.0 - slower, "time"),
-                            highest->setting.limit.value());
+  const auto& [time, energy] = change->step;
+  if (!energy.is_known() && !time.is_known()) {
+    text += fmt::format("; no saving against {:.6g} W could be told from chance (energy ± {:.0f} %, time ± {:.0f} %)",
+                        change->highest.value(), std::ceil(100 * energy.half_width), std::ceil(100 * time.half_width));
+  } else {
+    text += fmt::format(", by which a step takes {} and {} than under {:.6g} W",
+                        share(-energy.value, energy.half_width, "energy"), share(-time.value, time.half_width, "time"),
+                        change->highest.value());
+  }
+  return text + fmt::format("; comparing limits took {} of it", to_text(result.profiling_time));
 }
 
 std::optional<std::string> batch_size_question(const RunOptions& options) {

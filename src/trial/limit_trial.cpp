@@ -15,6 +15,10 @@ namespace {
 constexpr std::uint32_t words_of_a_slice = 4;
 // The most events that search() takes for a limit, settling included: the default of AdaptiveProfiling.
 constexpr double words_of_a_limit = 30;
+// The fewest events in an epoch between which a limit can be measured: those at its beginning and end, those in which
+// the GPU settles, and of search() those of a slice.
+constexpr double events_of_a_measurement = 3;
+constexpr double events_of_a_search = 9;
 constexpr std::string_view watched_window = "zeus.trial.watched";
 
 std::uint32_t words_for(Seconds time, Seconds word) {
@@ -60,7 +64,7 @@ void LimitTrial::start_over() {
   words_ = 0;
   held_back_ = 0;
   between_epochs_ = false;
-  steps_in_epoch_ = 0;
+  events_in_epoch_ = 0;
   seen_ = {};
 }
 
@@ -207,19 +211,20 @@ void LimitTrial::take(const Progress& progress) {
       return;
     }
     unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
-    steps_in_epoch_ += steps->count;
+    ++events_in_epoch_;
     if (unit_ == Unit::step) {
       pass_on(steps->count);
     }
   } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
     unit_ = unit_ == Unit::unknown ? Unit::epoch : unit_;
-    if (unit_ == Unit::step && std::exchange(steps_in_epoch_, 0) == 0 && measuring()) {
+    const double events = static_cast<double>(std::exchange(events_in_epoch_, 0)) / static_cast<double>(epochs->count);
+    if (unit_ == Unit::step && events == 0 && measuring()) {
       // Steps are no longer seen: begin again with the progress that is.
       begin_again();
       unit_ = Unit::epoch;
     }
     if (unit_ == Unit::step) {
-      fit_slices(epochs->count);
+      fit_slices(epochs->count, events);
     }
     if (unit_ == Unit::epoch) {
       pass_on(epochs->count);
@@ -229,20 +234,23 @@ void LimitTrial::take(const Progress& progress) {
   }
 }
 
-// A slice longer than an epoch would never end. Shorter slices are measured instead, or whole epochs where these are
-// too short for slices.
-void LimitTrial::fit_slices(std::uint64_t epochs) {
+// A slice that does not fit into an epoch would never end. Shorter slices are measured instead, or whole epochs where
+// these are too short for slices, or have too few steps.
+void LimitTrial::fit_slices(std::uint64_t epochs, double events) {
   const Instant now = clock_.now();
   const Instant began = std::exchange(epoch_began_, now).value_or(first_step_.value_or(now));
-  const Seconds epoch = (now - began) / static_cast<double>(epochs);
-  const Seconds slice = task_ == Task::measure ? each_ : shortest_slice;
-  if (task_ == Task::watch || !measuring() || epoch >= slice * epoch_for_a_slice) {
+  if (task_ == Task::watch || !measuring()) {
     return;
   }
-  begin_again();
-  if (epoch < shortest_slice * epoch_for_a_slice) {
+  const Seconds epoch = (now - began) / static_cast<double>(epochs);
+  const Seconds slice = task_ == Task::measure ? each_ : shortest_slice;
+  const bool is_long = epoch >= shortest_slice * epoch_for_a_slice;
+  const bool has_steps = events >= (task_ == Task::measure ? events_of_a_measurement : events_of_a_search);
+  if (!is_long || !has_steps) {
+    begin_again();
     unit_ = Unit::epoch;
-  } else {
+  } else if (epoch < slice * epoch_for_a_slice) {
+    begin_again();
     unit_ = Unit::step;
     each_ = epoch / epoch_for_a_slice;
   }

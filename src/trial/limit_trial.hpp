@@ -67,7 +67,7 @@ class LimitTrial {
   void look_on(std::uint64_t steps);
   void pass_on(std::uint64_t steps);
   void end_epoch();
-  void fit_slices(std::uint64_t epochs);
+  void fit_slices(std::uint64_t epochs, double events);
   [[nodiscard]] Seconds word() const;
   [[nodiscard]] bool warming_up(Instant now) const;
 
@@ -84,11 +84,11 @@ class LimitTrial {
   std::uint64_t words_ = 0;
   Instant first_word_;
   Instant last_word_;
-  std::uint64_t steps_in_epoch_ = 0;
-  std::uint64_t held_back_ = 0;  // steps not passed on yet
-  bool between_epochs_ = false;  // the measurement goes on with the next step
-  bool window_open_ = false;     // by watch()
-  PowerMeasurement seen_;        // by watch(), in sums
+  std::uint64_t events_in_epoch_ = 0;  // of steps
+  std::uint64_t held_back_ = 0;        // steps not passed on yet
+  bool between_epochs_ = false;        // the measurement goes on with the next step
+  bool window_open_ = false;           // by watch()
+  PowerMeasurement seen_;              // by watch(), in sums
   bool set_any_ = false;
   std::size_t unmeasured_ = 0;
   std::optional<PowerProfile> measured_;  // once that is over

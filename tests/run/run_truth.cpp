@@ -8,9 +8,12 @@
 //   --each          the statements about each script after each recurrence
 //   --processes ZEUS   in real time, of scripts whose runs take 5 to 20 s: that program and the script are processes
 //
+//   --alone         commands without a job, each played twice
+//
 // Exit code 1 if a script does not cost what its law says, an exception was thrown, or a floor (truth_table.hpp) is
 // violated.
 
+#include "tests/run/alone_table.hpp"
 #include "tests/run/process_player.hpp"
 #include "tests/run/scripted_program.hpp"
 #include "tests/run/truth_player.hpp"
@@ -20,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -60,6 +64,8 @@ Asked asked_by(int count, char** arguments) {
       asked.population.changes = true;
     } else if (argument == "--metric-only") {
       asked.population.metric_only = true;
+    } else if (argument == "--alone") {
+      asked.population.alone = true;
     } else if (argument == "--dialects") {
       asked.dialects = true;
     } else if (argument == "--each") {
@@ -141,6 +147,25 @@ std::vector<Played> play_in_real_time(const Asked& asked) {
   return all;
 }
 
+// Each script twice, with other draws.
+int run_alone(const Asked& asked) {
+  const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
+  const test::TemporaryFolder folder;
+  std::vector<std::array<PlayedAlone, 2>> all;
+  for (const Script& script : scripts_of(asked)) {
+    all.push_back({play_alone(script, 1, folder), play_alone(script, 2, folder)});
+    if (asked.each) {
+      for (const PlayedAlone& one : all.back()) {
+        fmt::print("{}", text_of(one));
+      }
+    }
+  }
+  const AloneTable table = table_of_alone(all);
+  fmt::print("{}\n{:.1f} s of CPU\n", table.text, static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+  fmt::print(stderr, "{}", table.broken);
+  return table.broken.empty() ? 0 : 1;
+}
+
 int run(const Asked& asked) {
   const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
   std::string broken;
@@ -171,5 +196,6 @@ int main(int count, char** arguments) {
   if (count > 3 && std::string_view{arguments[1]} == "--train") {
     return zeus::truth::train(count, arguments);
   }
-  return zeus::truth::run(zeus::truth::asked_by(count, arguments));
+  const zeus::truth::Asked asked = zeus::truth::asked_by(count, arguments);
+  return asked.population.alone ? zeus::truth::run_alone(asked) : zeus::truth::run(asked);
 }

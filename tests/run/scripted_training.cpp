@@ -46,7 +46,8 @@ void ScriptedTraining::enter(Phase phase) {
         gpu_.load(arm_.training);
         printer_.begin_epoch(at_);
       }
-      left_ += arm_.step.value() * std::max(0.1, 1.0 + script_.step_scatter * draws_.normal());
+      left_ += arm_.step.value() * (1.0 + script_.drift * part_of_run()) *
+               std::max(0.1, 1.0 + script_.step_scatter * draws_.normal());
       break;
     case Phase::evaluation:
       gpu_.load(arm_.evaluating);
@@ -65,6 +66,10 @@ void ScriptedTraining::enter(Phase phase) {
       tell();
       break;
   }
+}
+
+double ScriptedTraining::part_of_run() const {
+  return (static_cast<double>(epoch_) + static_cast<double>(step_) / arm_.steps) / epochs_;
 }
 
 void ScriptedTraining::end_epoch() {

@@ -53,6 +53,7 @@ class ScriptedTraining {
   enum class Phase { cold_start, start_up, step, evaluation, end, cold_end, over };
 
   [[nodiscard]] bool works() const { return phase_ == Phase::step || phase_ == Phase::evaluation; }
+  [[nodiscard]] double part_of_run() const;
   void enter(Phase phase);
   void leave_phase();
   void end_epoch();

@@ -66,6 +66,40 @@ class Player {
 
   // What the last training's messages advise for measuring its limits.
   [[nodiscard]] const std::optional<std::string>& advice() const { return advice_; }
+  void draw_from(std::uint64_t draws) { draws_ = Random{script_.seed, draws}; }
+
+  // As `zeus run` without a job.
+  PlayedAlone play_alone() {
+    options_.job.clear();
+    now_ = script_;
+    witness_.begin(now_);
+    const auto source = sampler();
+    run::TrainingGpus gpus = gpus_of(source);
+    run::CommandTry training{options_, place_, gpus, true,
+                             [this](const run::Command::Plan& plan) { return launch(plan); }};
+    training.trial().start(0, 1);
+    training.optimize();
+    while (!training.command().exit_code()) {
+      training.trial().go_on();
+    }
+    training.trial().leave();
+    const TrainingResult result = training.optimized().value_or(TrainingResult{});
+    clock_.employ({});
+    PlayedAlone played{.script = script_, .unoptimized = result.unoptimized, .stated = run::limit_change(result)};
+    if (played.stated) {
+      // Where epochs were measured instead of steps, these contain evaluation.
+      Arm steps = script_.arms[script_.usual];
+      const Seconds epoch = steps.step * static_cast<double>(steps.steps);
+      if (result.profile.measurements.front().step_time < 0.5 * epoch) {
+        steps.evaluation = Seconds{};
+      }
+      const Cost chosen = of_epoch(script_, steps, played.stated->limit);
+      const Cost highest = of_epoch(script_, steps, played.stated->highest);
+      played.energy = chosen.energy / highest.energy - 1.0;
+      played.time = chosen.time / highest.time - 1.0;
+    }
+    return played;
+  }
   void look_for_steps(const std::string& expression) { options_.patterns.step = expression; }
 
   Played play() {
@@ -85,12 +119,15 @@ class Player {
   }
 
  private:
-  // Like a separate process: its monitor, its sampler, its leases.
-  void recur() {
-    const auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}},
-                                                                 clock_, measure::Sampler::Polled::by_caller);
-    clock_.employ([&source] { return source->sampler()->poll(); });
-    run::TrainingGpus gpus{run::TrainingGpus::Parts{
+  std::shared_ptr<measure::SamplerSource> sampler() {
+    auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}},
+                                                           clock_, measure::Sampler::Polled::by_caller);
+    clock_.employ([source] { return source->sampler()->poll(); });
+    return source;
+  }
+
+  run::TrainingGpus gpus_of(const std::shared_ptr<measure::SamplerSource>& source) {
+    return run::TrainingGpus{run::TrainingGpus::Parts{
         .gpus = {gpu_},
         .monitor = std::make_shared<Monitor>(measure::monitor_of(source, MonitorOptions{})),
         .open_book =
@@ -102,6 +139,12 @@ class Player {
                   clock_};
             },
         .clock = clock_}};
+  }
+
+  // Like a separate process: its monitor, its sampler, its leases.
+  void recur() {
+    const auto source = sampler();
+    run::TrainingGpus gpus = gpus_of(source);
     device_ = gpus.device({}, true);
     run::CommandTry training{options_, place_, gpus, true,
                              [this](const run::Command::Plan& plan) { return launch(plan); }};
@@ -200,6 +243,12 @@ Played play(const Script& script, const test::TemporaryFolder& folder) {
     played.profiled_by_advice = is_profiled_by(*player.advice(), script, folder);
   }
   return played;
+}
+
+PlayedAlone play_alone(const Script& script, std::uint64_t draws, const test::TemporaryFolder& folder) {
+  Player player{script, folder};
+  player.draw_from(draws);
+  return player.play_alone();
 }
 
 }  // namespace zeus::truth

@@ -3,9 +3,14 @@
 // ones. The statements after each recurrence are kept with the true values. One thread.
 #pragma once
 
+#include "run/limit_change.hpp"
 #include "tests/run/truth_script.hpp"
 #include "tests/run/truth_told.hpp"
 #include "tests/support/temporary_folder.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace zeus::truth {
 
@@ -16,5 +21,16 @@ double error_of_law(Script script);
 
 // Leases are recorded in `folder`, which all scripts of a process share.
 Played play(const Script& script, const test::TemporaryFolder& folder);
+
+// One run of the script as a command without a job, with these draws of its steps: what it says that its limit changes,
+// and what that limit changes in truth.
+struct PlayedAlone {
+  Script script;
+  std::string unoptimized;  // why no limit was chosen; empty if one was
+  std::optional<run::LimitChange> stated;
+  double energy = 0.0;  // the true changes of a step's energy and time, relative
+  double time = 0.0;
+};
+PlayedAlone play_alone(const Script& script, std::uint64_t draws, const test::TemporaryFolder& folder);
 
 }  // namespace zeus::truth

@@ -48,6 +48,7 @@ class Writer {
     script_.limits_matter = below(3) > 0;
     write_arms();
     write_change();
+    write_alone();
     return script_;
   }
 
@@ -143,6 +144,33 @@ class Writer {
     }
     script_.change = change;
     script_.recurrences = change.recurrence + 6;
+  }
+
+  void write_alone() {
+    if (!population_.alone) {
+      return;
+    }
+    const double epoch = log_uniform(0.2, 30.0);
+    const double epochs = log_uniform(10.0, 200.0);
+    const bool drifts = below(2) == 0;
+    const double drift = draws_.uniform(-0.2, 0.2);
+    const double scatter = below(2) == 0 ? draws_.uniform(0.0, 0.05) : draws_.uniform(0.05, 0.3);
+    Arm arm = script_.arms[script_.usual];
+    const double factor = epoch / (arm.step * static_cast<double>(arm.steps) + arm.evaluation).value();
+    arm.step *= factor;
+    arm.evaluation *= factor;
+    arm.epochs = std::round(epochs);
+    script_.arms = {arm};
+    script_.usual = 0;
+    script_.chooses_batch_size = false;
+    script_.has_target = false;
+    script_.scatter = 0.0;
+    script_.step_scatter = scatter;
+    script_.drift = drifts ? drift : 0.0;
+    if (script_.dialect == Dialect::silent) {
+      script_.dialect = Dialect::plain_from_1;
+    }
+    script_.expressions = Expressions::all;
   }
 
   Random draws_;

@@ -76,6 +76,7 @@ struct Script {
   bool has_target = false;
   double scatter = 0.0;        // coefficient of variation of epochs to the target, before rounding
   double step_scatter = 0.02;  // of the time of a step, relative, with mean zero
+  double drift = 0.0;          // by how much longer steps take at the end of a run than at its beginning, relative
   bool limits_matter = true;
   Dialect dialect = Dialect::plain_from_0;
   int every = 1;        // steps between two lines, of those that print every nth
@@ -89,6 +90,7 @@ struct Script {
 struct Population {
   bool changes = false;      // each script of those that choose limits only changes once
   bool metric_only = false;  // the user gives no expression but the metric's
+  bool alone = false;  // a command without a job: long enough to compare limits, with steps that scatter and drift
 };
 Script write_script(std::uint64_t seed, const Population& population);
 

@@ -1,0 +1,23 @@
+// What a limit changes for the steps of one training, against the highest limit that was compared with it: their energy
+// and their time, each with a 95 % interval. Plain values, pure.
+#pragma once
+
+#include "optimize/power_limit/limit_curve.hpp"
+
+#include <zeus/training_report.hpp>
+#include <zeus/units.hpp>
+
+#include <optional>
+
+namespace zeus::run {
+
+struct LimitChange {
+  Watts limit;
+  Watts highest;
+  optimize::StepChange step;
+};
+
+// Empty unless a training kept a limit, below another one that was measured.
+[[nodiscard]] std::optional<LimitChange> limit_change(const TrainingResult& result);
+
+}  // namespace zeus::run
