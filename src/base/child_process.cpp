@@ -3,11 +3,13 @@
 #include "base/exec_strings.hpp"
 #include "base/printable.hpp"
 
+#include <fcntl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <vector>
@@ -38,19 +40,21 @@ void give_terminal(pid_t group) {
   ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
 }
 
-}  // namespace
-
-std::optional<std::string> ChildProcess::why_not_run(const std::string& command, int code) {
-  if (code == exit_not_found) {
-    return in_quotes(command) + " was not found (exit code 127)";
-  }
-  if (code == exit_not_executable) {
-    return in_quotes(command) + " cannot be executed (exit code 126)";
-  }
-  return std::nullopt;
+int exit_code_for(int error) {
+  return error == ENOENT || error == ENOTDIR ? ChildProcess::exit_not_found : ChildProcess::exit_not_executable;
 }
 
-ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
+}  // namespace
+
+std::optional<std::string> ChildProcess::why_not_run() const {
+  if (not_run_ == 0) {
+    return std::nullopt;
+  }
+  return in_quotes(name_) + (exit_code_for(not_run_) == exit_not_found ? " was not found (exit code 127)"
+                                                                       : " cannot be executed (exit code 126)");
+}
+
+ChildProcess::ChildProcess(const Plan& plan) : name_{plan.command.front()}, own_group_{plan.own_group} {
   ::sigemptyset(&passed_);
   ::sigaddset(&passed_, SIGCHLD);
   ::sigaddset(&passed_, SIGCONT);
@@ -63,6 +67,13 @@ ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
   if (!signals_) {
     throw system_failure(errno, "cannot watch signals");
   }
+  // Closed without a byte if the command is run.
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw system_failure(errno, "cannot make a pipe");
+  }
+  failure_ = FileDescriptor{ends[0]};
+  const FileDescriptor theirs{ends[1]};
   std::vector<std::string> command = plan.command;
   std::vector<std::string> variables;
   for (const auto& [name, value] : plan.environment.variables()) {
@@ -90,7 +101,9 @@ ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
     }
     ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
     ::execvpe(arguments[0], arguments.data(), environment.data());
-    ::_exit(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_not_executable);
+    const int error = errno;
+    (void)!::write(theirs.get(), &error, sizeof error);
+    ::_exit(exit_code_for(error));
   }
   if (own_group_) {
     ::setpgid(process_, process_);
@@ -113,6 +126,7 @@ std::optional<int> ChildProcess::collect() {
   if (!code_ && ::waitpid(process_, &status, WNOHANG | (own_group_ ? WUNTRACED : 0)) == process_) {
     if (!WIFSTOPPED(status)) {
       code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+      (void)!::read(failure_.get(), &not_run_, sizeof not_run_);
       take_terminal_back();  // Ctrl-C is for us from now on
     } else if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU) {
       ++times_stopped_;

@@ -27,10 +27,6 @@ class ChildProcess {
   static constexpr int exit_not_executable = 126;
   static constexpr int exit_not_found = 127;
 
-  // A message if the exit code says that the command did not run; nothing otherwise. A command may also exit with these
-  // codes itself, as a shell does when it cannot run a command of its own.
-  static std::optional<std::string> why_not_run(const std::string& command, int code);
-
   struct Plan {
     std::vector<std::string> command;
     Environment environment;
@@ -40,7 +36,7 @@ class ChildProcess {
     std::function<void()> before_command;
   };
 
-  // The exit code tells whether the command could be run.
+  // `plan.command` is not empty. If it cannot be run, it ends at once, and why_not_run() says so.
   explicit ChildProcess(const Plan& plan);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -52,6 +48,10 @@ class ChildProcess {
   // nothing, when the time is up, when one of `others` is ready (its revents say so), or when it has passed on a signal
   // that usually ends a command. Signals that this process ignores are not passed on.
   std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
+  // A message if the command could not be run, with the exit code that it then has; nothing before wait_for() has
+  // returned that. A command that runs may exit with these codes itself, as a shell does if it cannot run one of its
+  // own.
+  [[nodiscard]] std::optional<std::string> why_not_run() const;
   // The last signal that usually ends a command, sent to us so far, also after the command has ended; nothing if there
   // was none. And how many there were.
   [[nodiscard]] std::optional<int> asked_to_end();
@@ -70,6 +70,9 @@ class ChildProcess {
   FileDescriptor signals_;  // delivers those of `passed_`
   sigset_t passed_{};
   sigset_t former_{};
+  std::string name_;
+  FileDescriptor failure_;  // the error with which the command could not be run arrives here
+  int not_run_ = 0;         // that error; 0 if it was run
   pid_t process_ = -1;
   bool own_group_ = false;
   std::optional<int> code_;

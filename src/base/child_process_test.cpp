@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace zeus {
 namespace {
@@ -19,6 +21,12 @@ constexpr Seconds long_enough{60.0};
 int code_of(std::vector<std::string> command, Environment environment = Environment::of_process()) {
   ChildProcess child{{.command = std::move(command), .environment = std::move(environment), .before_command = {}}};
   return child.wait_for(long_enough).value_or(-1);
+}
+
+std::string why_not_run(std::vector<std::string> command) {
+  ChildProcess child{{.command = std::move(command), .environment = Environment::of_process(), .before_command = {}}};
+  (void)child.wait_for(long_enough);
+  return child.why_not_run().value_or("it was run");
 }
 
 TEST(ChildProcess, GivesTheCommandsExitCode) {
@@ -34,6 +42,14 @@ TEST(ChildProcess, DistinguishesAMissingFileFromOneThatCannotBeExecuted) {
   EXPECT_EQ(code_of({"no-such-command-anywhere"}), ChildProcess::exit_not_found);
   EXPECT_EQ(code_of({file + "/below"}), ChildProcess::exit_not_found);
   EXPECT_EQ(code_of({file}), ChildProcess::exit_not_executable);
+  EXPECT_EQ(why_not_run({"no-such-command-anywhere"}), "'no-such-command-anywhere' was not found (exit code 127)");
+  EXPECT_EQ(why_not_run({file}), "'" + file + "' cannot be executed (exit code 126)");
+}
+
+TEST(ChildProcess, BlamesNoCommandForTheExitCodesThatItChooses) {
+  for (const char* const script : {"exit 127", "exit 126", "no-such-command-anywhere 2>/dev/null", "exit 0"}) {
+    EXPECT_EQ(why_not_run({"sh", "-c", script}), "it was run") << script;
+  }
 }
 
 TEST(ChildProcess, GivesTheCommandItsEnvironmentAndNoOther) {

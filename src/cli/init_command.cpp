@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <utility>
 
 namespace zeus::cli {
@@ -38,6 +40,7 @@ std::string name_for(const std::vector<std::string>& command) {
 // The command's output passes through unchanged; a copy of it is studied.
 struct Watched {
   int exit_code = 0;
+  std::optional<std::string> why_not_run;
   run::WatchedRun run;
 };
 
@@ -57,6 +60,7 @@ Watched watch(const std::vector<std::string>& command, const std::string& name, 
   }
   study.finish();
   return {.exit_code = *watched.exit_code(),
+          .why_not_run = watched.why_not_run(),
           .run = {.command = command,
                   .name = name,
                   .time = context.clock.now() - began,
@@ -97,10 +101,9 @@ int InitCommand::run(Context& context) {
   const OutputFile file{path, context.out};
   const Watched watched = watch(command_, name, context);
   if (watched.exit_code != 0) {
-    const auto reason = ChildProcess::why_not_run(command_.front(), watched.exit_code);
     context.err << fmt::format(
         "zeus: {}; nothing was written\n",
-        reason ? *reason : fmt::format("the command ended with exit code {}", watched.exit_code));
+        watched.why_not_run.value_or(fmt::format("the command ended with exit code {}", watched.exit_code)));
     return watched.exit_code;
   }
   file.write(run::job_draft(watched.run));

@@ -102,8 +102,8 @@ int MeasureCommand::run(Context& context) {
                                  last.exit_code);
     }
   }
-  if (const auto reason = ChildProcess::why_not_run(command_[0], last.exit_code)) {
-    context.err << "zeus: " << *reason << '\n';
+  if (last.why_not_run) {
+    context.err << "zeus: " << *last.why_not_run << '\n';
   }
   const std::string command = command_text(command_);
   if (json) {
@@ -126,7 +126,9 @@ MeasureCommand::Run MeasureCommand::run_once(Monitor& monitor, const Context& co
     ended = child.wait_for(longest_wait);
   }
   wait_for_orphans();
-  return {.measurement = monitor.settle(monitor.end(measure_window)), .exit_code = *ended};
+  return {.measurement = monitor.settle(monitor.end(measure_window)),
+          .exit_code = *ended,
+          .why_not_run = child.why_not_run()};
 }
 
 }  // namespace zeus::cli

@@ -24,6 +24,7 @@ class MeasureCommand final : public Command {
   struct Run {
     Measurement measurement;
     int exit_code = 0;
+    std::optional<std::string> why_not_run;
   };
 
   Run run_once(Monitor& monitor, const Context& context) const;

@@ -274,15 +274,17 @@ int VirtualCommand::run(Context& context) {
   };
   const bool follows = load && load->follows();
   int code = 0;
+  std::optional<std::string> why_not_run;
   {
     ChildProcess child{{.command = command_,
                         .environment = environment_for(context.environment, session),
                         .own_group = follows,
                         .before_command = begin_load}};
     code = CommandSupervisor{session, child, follows, truth ? &*truth : nullptr}.wait();
+    why_not_run = child.why_not_run();
   }
-  if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
-    context.err << "zeus: " << *reason << '\n';
+  if (why_not_run) {
+    context.err << "zeus: " << *why_not_run << '\n';
   }
   if (truth) {
     truth_file->write(truth->json());

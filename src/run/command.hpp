@@ -45,6 +45,8 @@ class Command {
   virtual std::vector<Progress> wait(Seconds patience) = 0;
   // The exit code of an ended command; 128 + n for signal n.
   [[nodiscard]] virtual std::optional<int> exit_code() const = 0;
+  // A message if it could not be run at all; nothing before its end.
+  [[nodiscard]] virtual std::optional<std::string> why_not_run() const = 0;
   // Asks the whole command to end; keep calling wait() until it has.
   virtual void end() = 0;
   [[nodiscard]] virtual bool told_to_end() const = 0;

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace zeus::run {
@@ -32,7 +31,6 @@ class CommandSource final : public trial::Source {
   [[nodiscard]] bool has_started() const { return command_ != nullptr; }
   // The command that was started last.
   [[nodiscard]] Command& command() { return *command_; }
-  [[nodiscard]] const std::string& program() const { return words_.words().front(); }
   // Since it was started.
   [[nodiscard]] Seconds time() const { return clock_.now() - began_; }
   // Lines of its output that may show steps, of one that showed none.

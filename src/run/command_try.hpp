@@ -13,7 +13,6 @@
 #include "trial_sessions/session_gpus.hpp"
 
 #include <optional>
-#include <string>
 
 namespace zeus::run {
 
@@ -39,7 +38,6 @@ class CommandTry {
   [[nodiscard]] bool has_started() const { return source_.has_started(); }
   // The command that was started last.
   [[nodiscard]] Command& command() { return source_.command(); }
-  [[nodiscard]] const std::string& program() const { return source_.program(); }
 
  private:
   RunOptions options_;

@@ -98,7 +98,7 @@ int JobRun::run_alone() {
   complain();
   const std::string failed =
       exit_code_ == 0 ? std::string{} : fmt::format("; the command ended with exit code {}", exit_code_);
-  if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
+  if (const auto reason = training_->command().why_not_run()) {
     messages_.warn(*reason);
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
     messages_.say(alone_text(*result) + failed);
@@ -265,7 +265,7 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
     }
   }
   if (outcome_ == records::TryOutcome::lost) {
-    if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
+    if (const auto reason = training_->command().why_not_run()) {
       messages_.warn(*reason);
     }
   }

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,7 @@ namespace zeus::run {
 
 class WatchedCommand final : public Command {
  public:
-  // Starts the command. The exit code shows whether it could be executed, as for ChildProcess.
+  // Starts the command. One that cannot be run ends at once, as for ChildProcess.
   WatchedCommand(const Plan& plan, Clock& clock);
   WatchedCommand(const WatchedCommand&) = delete;
   WatchedCommand& operator=(const WatchedCommand&) = delete;
@@ -38,6 +39,8 @@ class WatchedCommand final : public Command {
   std::vector<Progress> wait(Seconds patience) override;
   // If the command had to be killed after a signal to this process: the code of that signal.
   [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
+
+  [[nodiscard]] std::optional<std::string> why_not_run() const override { return child_->why_not_run(); }
 
   // Asks the whole group to end, and kills it after the grace.
   void end() override;

@@ -100,6 +100,13 @@ class Measure(unittest.TestCase):
                 self.assertEqual(done.returncode, code)
                 self.assertEqual(result_of(done)["exit_code"], code)
 
+    def test_only_a_command_that_did_not_run_is_reported_as_not_found(self):
+        self.assertIn("'/nonexistent' was not found", subprocess.run(measure("/nonexistent"), capture_output=True, text=True,
+                                                                     check=False).stderr)
+        for code in (126, 127):
+            done = subprocess.run(measure("sh", "-c", f"exit {code}"), capture_output=True, text=True, check=False)
+            self.assertNotRegex(done.stderr, "was not found|cannot be executed")
+
     def test_without_a_usable_library_time_and_exit_code_are_left(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("libnvidia-ml.so.1", "libamd_smi.so"):

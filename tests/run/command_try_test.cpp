@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ class EndlessCommand final : public Command {
 
   std::vector<Progress> wait(Seconds /*patience*/) override { return tell_(); }
   [[nodiscard]] std::optional<int> exit_code() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<std::string> why_not_run() const override { return std::nullopt; }
   void end() override {}
   [[nodiscard]] bool told_to_end() const override { return false; }
   [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }

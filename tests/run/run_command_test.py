@@ -128,6 +128,7 @@ class Commands(Runs):
         done = self.run_virtual(*self.job(), "--", "/nonexistent/train", "{batch_size}")
         self.assertEqual(done.returncode, 127)
         self.assertIn("'/nonexistent/train' was not found", done.stderr)
+        self.assertEqual(done.stderr.count("was not found"), 1, "`zeus virtual` ran `zeus run`, and does not blame it")
         ends = [entry for entry in self.entries() if entry["kind"] == "finished"]
         self.assertEqual([end["outcome"] for end in ends], ["lost"])
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace zeus::truth {
@@ -26,6 +27,7 @@ class ScriptedCommand final : public run::Command {
 
   std::vector<run::Progress> wait(Seconds patience) override;
   [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
+  [[nodiscard]] std::optional<std::string> why_not_run() const override { return std::nullopt; }
   void end() override;
   [[nodiscard]] bool told_to_end() const override { return told_to_end_; }
   [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
