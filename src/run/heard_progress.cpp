@@ -2,6 +2,8 @@
 
 #include "run/reports.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <utility>
 #include <variant>
@@ -12,18 +14,33 @@ HeardProgress::HeardProgress(const PatternTexts& patterns)
     : streams_{{{{}, ProgressPatterns{patterns}}, {{}, ProgressPatterns{patterns}}}} {
 }
 
-void HeardProgress::add(const std::optional<Progress>& progress) {
+// Two streams have no order: a bar on standard error may be read after the epoch on standard output that it was drawn
+// before.
+void HeardProgress::add_to_the_epoch_before(StepsDone steps) {
+  const auto epoch = std::ranges::find_if(progress_ | std::views::reverse,
+                                          [](const Progress& one) { return std::holds_alternative<EpochsDone>(one); });
+  steps.timed = false;
+  progress_.insert(std::prev(epoch.base()), steps);
+}
+
+void HeardProgress::add(const std::optional<Progress>& progress, std::size_t source) {
   if (!progress) {
     return;
   }
-  // Single steps in a row are added into one event.
-  if (const auto* steps = std::get_if<StepsDone>(&*progress); steps != nullptr && !progress_.empty()) {
-    if (auto* last = std::get_if<StepsDone>(&progress_.back())) {
+  if (const auto* steps = std::get_if<StepsDone>(&*progress)) {
+    if (source_of_epoch_ && *source_of_epoch_ != source) {
+      add_to_the_epoch_before(*steps);
+      return;
+    }
+    // Single steps in a row are added into one event.
+    auto* const last = progress_.empty() ? nullptr : std::get_if<StepsDone>(&progress_.back());
+    if (last != nullptr && last->timed == steps->timed) {
       last->count += steps->count;
       return;
     }
   }
   if (std::holds_alternative<EpochsDone>(*progress)) {
+    source_of_epoch_ = source;
     for (Progress& before : progress_ | std::views::reverse) {
       if (auto* steps = std::get_if<StepsDone>(&before)) {
         steps->timed = false;
@@ -34,22 +51,23 @@ void HeardProgress::add(const std::optional<Progress>& progress) {
   progress_.push_back(*progress);
 }
 
-void HeardProgress::read_line(Stream& stream, std::string_view line) {
-  for (const Progress& progress : stream.patterns.read(line)) {
-    add(sources_.printed(progress));
+void HeardProgress::add_printed(std::size_t stream, const std::vector<Progress>& all) {
+  for (const Progress& progress : all) {
+    add(sources_.printed(progress), stream);
   }
 }
 
 void HeardProgress::hear(std::size_t stream, std::string_view bytes) {
   Stream& heard = streams_.at(stream);
-  heard.lines.feed(bytes, [&](std::string_view line) { read_line(heard, line); });
+  heard.lines.feed(bytes, [&](std::string_view line) { add_printed(stream, heard.patterns.read(line)); });
+  add_printed(stream, heard.patterns.read_redrawn(heard.lines.redrawn()));
 }
 
 void HeardProgress::hear_reports(std::string_view bytes) {
   report_lines_.feed(bytes, [&](std::string_view line) {
     if (const std::optional<Progress> progress = parse_report(line)) {
       ++reports_;
-      add(sources_.reported(*progress));
+      add(sources_.reported(*progress), streams_.size());
     } else {
       ++strange_reports_;
     }
@@ -57,12 +75,14 @@ void HeardProgress::hear_reports(std::string_view bytes) {
 }
 
 void HeardProgress::finish() {
-  for (Stream& stream : streams_) {
-    stream.lines.finish([&](std::string_view line) { read_line(stream, line); });
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    Stream& heard = streams_.at(stream);
+    heard.lines.finish([&](std::string_view line) { add_printed(stream, heard.patterns.read(line)); });
   }
 }
 
 std::vector<Progress> HeardProgress::take() {
+  source_of_epoch_.reset();
   return std::exchange(progress_, {});
 }
 

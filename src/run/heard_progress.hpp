@@ -48,13 +48,15 @@ class HeardProgress {
     ProgressPatterns patterns;
   };
 
-  void read_line(Stream& stream, std::string_view line);
-  void add(const std::optional<Progress>& progress);
+  void add_printed(std::size_t stream, const std::vector<Progress>& all);
+  void add(const std::optional<Progress>& progress, std::size_t source);
+  void add_to_the_epoch_before(StepsDone steps);
 
   std::array<Stream, 2> streams_;
   LineSplitter report_lines_;
   ProgressSources sources_;
   std::vector<Progress> progress_;
+  std::optional<std::size_t> source_of_epoch_;  // of the last one in `progress_`
   std::uint64_t reports_ = 0;
   std::uint64_t strange_reports_ = 0;
 };

@@ -19,16 +19,50 @@ class HeardProgressTest : public testing::Test {
 };
 
 // As Keras draws it: a bar's line ends when the next bar is drawn; after the last step, that is after evaluation.
-TEST_F(HeardProgressTest, DoesNotTimeTheStepsOfABarThatEndsWithItsEpoch) {
-  EXPECT_TRUE(hear("\r 1/3 [=>..]").empty());
-  const std::vector<Progress> second = hear("\r 2/3 [==>.]");
-  ASSERT_EQ(second.size(), 1U);
-  EXPECT_EQ(std::get<StepsDone>(second[0]), (StepsDone{.count = 1, .timed = true}));
-  EXPECT_EQ(hear("\r 3/3 [====]").size(), 1U);
+TEST_F(HeardProgressTest, SeesABarWhenItIsDrawn) {
+  for (const std::string_view drawn : {"\r 1/3 [=>..]", "\r 2/3 [==>.]", "\r 3/3 [====]"}) {
+    const std::vector<Progress> step = hear(drawn);
+    ASSERT_EQ(step.size(), 1U) << drawn;
+    EXPECT_EQ(std::get<StepsDone>(step[0]), StepsDone{.count = 1}) << drawn;
+  }
   const std::vector<Progress> end = hear("\r 3/3 [====] - val_accuracy: 0.5\n");
-  ASSERT_EQ(end.size(), 3U);
-  EXPECT_EQ(std::get<StepsDone>(end[0]), (StepsDone{.count = 1, .timed = false}));
-  EXPECT_TRUE(std::holds_alternative<EpochsDone>(end[2]));
+  ASSERT_EQ(end.size(), 2U) << "the step is not new";
+  EXPECT_TRUE(std::holds_alternative<EpochsDone>(end[1]));
+}
+
+// A line that ends may say 0 when the first step is over; a bar says it before that.
+TEST_F(HeardProgressTest, ABarThatIsDrawnFromZeroHasAsManyStepsAsItSays) {
+  EXPECT_TRUE(hear("\r 0/3 [....]").empty());
+  EXPECT_EQ(hear("\r 1/3 [=>..]").size(), 1U);
+  EXPECT_EQ(std::get<StepsDone>(hear("\r 2/3 [==>.]").at(0)), StepsDone{.count = 1});
+  EXPECT_EQ(std::get<StepsDone>(hear("\r 3/3 [====]").at(0)), StepsDone{.count = 1});
+  EXPECT_TRUE(hear("\n\r 0/3 [....]").empty());
+}
+
+TEST_F(HeardProgressTest, WaitsForANumberThatIsNotComplete) {
+  HeardProgress heard{PatternTexts{.metric = {}, .epoch = {}, .step = R"(step (\d+))"}};
+  heard.hear(0, "\rstep 1");
+  EXPECT_FALSE(heard.any());
+  heard.hear(0, "2\r");
+  EXPECT_EQ(std::get<StepsDone>(heard.take().at(0)), StepsDone{.count = 1});
+}
+
+TEST_F(HeardProgressTest, DoesNotTimeStepsThatAreSeenWithTheEndOfTheirEpoch) {
+  const std::vector<Progress> all = hear(" 1/3 [=>..]\n 2/3 [==>.]\nval_accuracy: 0.5\n");
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(std::get<StepsDone>(all[0]), (StepsDone{.count = 2, .timed = false}));
+}
+
+// A bar on standard error is drawn to its end before the epoch is printed, and both are there.
+TEST_F(HeardProgressTest, CountsABarOnTheOtherStreamForTheEpochThatIsOver) {
+  heard_.hear(1, "\r 1/3 [=>..]\r 2/3 [==>.]");
+  (void)heard_.take();
+  heard_.hear(0, "val_accuracy: 0.5\n");
+  heard_.hear(1, "\r 3/3 [====]\n");
+  const std::vector<Progress> all = heard_.take();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(std::get<StepsDone>(all[1]), (StepsDone{.count = 1, .timed = false}));
+  EXPECT_TRUE(std::holds_alternative<EpochsDone>(all[2]));
 }
 
 TEST_F(HeardProgressTest, TimesTheFirstStepsOfTheNextEpoch) {

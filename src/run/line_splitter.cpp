@@ -13,6 +13,7 @@ void LineSplitter::feed(std::string_view bytes, const Sink& sink) {
   for (const char byte : bytes) {
     if (byte == '\n' || byte == '\r') {
       end_line(sink);
+      after_return_ = byte == '\r';
     } else {
       take(byte);
     }

@@ -21,6 +21,12 @@ class LineSplitter {
   // Call it at the stream's end: passes on the last line if it has no line end.
   void finish(const Sink& sink);
 
+  // A line that is not over, if it is drawn over the one before: a progress bar, which a person at a terminal sees at
+  // once. Empty otherwise.
+  [[nodiscard]] std::string_view redrawn() const {
+    return after_return_ ? std::string_view{line_} : std::string_view{};
+  }
+
   // Whether a line was longer than `longest_line`.
   [[nodiscard]] bool has_cut() const { return has_cut_; }
 
@@ -34,6 +40,7 @@ class LineSplitter {
   std::string line_;
   State state_ = State::text;
   bool has_cut_ = false;
+  bool after_return_ = false;  // the last line ended with a carriage return
 };
 
 }  // namespace zeus::run

@@ -82,22 +82,35 @@ std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
   return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), static_cast<double>(most_progress_at_once)));
 }
 
-std::uint64_t ProgressPatterns::StepCount::advance(double number) {
+ProgressPatterns::StepCount::Steps ProgressPatterns::StepCount::advance(double number, bool redrawn) {
   const std::optional<double> former = count_.last;
+  const bool none = redrawn && number == 0.0;
   const std::uint64_t way = count_.advance(number, even_ ? distance_ : number);
   if (!former || !(number > *former)) {
+    begun_ = begun_ || (none && !former);
     if (former && number < *former && !even_) {
       distance_ = 0.0;
     }
-    return way;
+    return {.now = none ? 0 : way};
   }
   even_ = number - *former == distance_;
   distance_ = number - *former;
   if (!even_ || std::exchange(begun_, true)) {
-    return way;
+    return {.now = way};
   }
   // The very first number counted as one.
-  return 2 * way - std::min<std::uint64_t>(way, 1);
+  return {.now = way, .earlier = way - std::min<std::uint64_t>(way, 1)};
+}
+
+void ProgressPatterns::add_steps(std::string_view group, bool redrawn, std::vector<Progress>& progress) {
+  const std::optional<double> number = number_in(group);
+  const StepCount::Steps steps = number ? steps_.advance(*number, redrawn) : StepCount::Steps{.now = 1};
+  if (steps.earlier > 0) {
+    progress.emplace_back(StepsDone{.count = steps.earlier, .timed = false});
+  }
+  if (steps.now > 0) {
+    progress.emplace_back(StepsDone{.count = steps.now});
+  }
 }
 
 void ProgressPatterns::read_metric(std::string_view line, std::vector<Progress>& progress) {
@@ -119,16 +132,23 @@ void ProgressPatterns::read_metric(std::string_view line, std::vector<Progress>&
   }
 }
 
+std::vector<Progress> ProgressPatterns::read_redrawn(std::string_view line) {
+  std::vector<Progress> progress;
+  std::string_view group;
+  if (step_ != nullptr && match(*step_, line, group) && group.data() + group.size() != line.data() + line.size() &&
+      number_in(group)) {
+    add_steps(group, true, progress);
+  }
+  return progress;
+}
+
 std::vector<Progress> ProgressPatterns::read(std::string_view line) {
   std::vector<Progress> progress;
   std::string_view group;
   ++matches_.lines;
   if (step_ != nullptr && match(*step_, line, group)) {
     ++matches_.step;
-    const std::optional<double> number = number_in(group);
-    if (const std::uint64_t count = number ? steps_.advance(*number) : 1; count > 0) {
-      progress.emplace_back(StepsDone{count});
-    }
+    add_steps(group, false, progress);
   }
   read_metric(line, progress);
   if (epoch_ != nullptr && match(*epoch_, line, group)) {

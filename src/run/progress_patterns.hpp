@@ -38,6 +38,9 @@ class ProgressPatterns {
   // The progress in this line, in the order in which it happened: steps, the metric, then the epoch that it ends.
   // Without an expression for epochs, each metric ends one.
   [[nodiscard]] std::vector<Progress> read(std::string_view line);
+  // The steps in a progress bar whose line is not over yet; the rest of it is read when it is. Steps without a number,
+  // or with one that may go on, wait until then, too.
+  [[nodiscard]] std::vector<Progress> read_redrawn(std::string_view line);
 
   // How many lines matched so far.
   struct Matches {
@@ -61,9 +64,13 @@ class ProgressPatterns {
   };
   // Counts steps. If numbers are printed at even distances, each stands for as many steps as lie between two, even the
   // first of a count, whether that is 0, 1 or a later one. A progress bar skips numbers unevenly: then the first number
-  // of a count stands for all steps up to it.
+  // of a count stands for all steps up to it. The 0 of a line that is redrawn, as bars are, stands for none.
   struct StepCount {
-    std::uint64_t advance(double number);
+    struct Steps {
+      std::uint64_t now = 0;
+      std::uint64_t earlier = 0;  // the meaning of the very first number, where that is known only now
+    };
+    Steps advance(double number, bool redrawn);
 
    private:
     Count count_;
@@ -72,6 +79,7 @@ class ProgressPatterns {
     bool begun_ = false;     // the meaning of the very first number is known
   };
 
+  void add_steps(std::string_view group, bool redrawn, std::vector<Progress>& progress);
   void read_metric(std::string_view line, std::vector<Progress>& progress);
 
   std::unique_ptr<re2::RE2> metric_;

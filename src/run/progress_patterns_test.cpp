@@ -93,6 +93,9 @@ TEST(ProgressPatterns, CountsAsManyStepsHoweverTheyAreNumbered) {
   EXPECT_EQ(steps_of_epochs({hundreds, hundreds, hundreds}), "500 500 500 ");
   const std::vector<int> every_fourth{0, 4, 8, 12, 16};
   EXPECT_EQ(steps_of_epochs({every_fourth, every_fourth, every_fourth}), "20 20 20 ");
+  EXPECT_EQ(read_all({.step = R"(step (\d+))"}, {"step 100", "step 200", "step 300", "step 400"}),
+            "[s1][s100][s99 s100][s100]")
+      << "what the first stands for is known with the third";
   EXPECT_EQ(steps_of_epochs({{4, 8, 12, 16, 20}, {24, 28, 32, 36, 40}, {44, 48, 52, 56, 60}}), "20 20 20 ");
 }
 

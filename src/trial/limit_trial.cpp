@@ -32,6 +32,7 @@ void LimitTrial::begin() {
   gpus_.begin();
   first_step_.reset();
   epoch_began_.reset();
+  events_in_epoch_ = 0;
   set_any_ = false;
   unmeasured_ = 0;
 }
@@ -64,11 +65,12 @@ void LimitTrial::start_over() {
   words_ = 0;
   held_back_ = 0;
   between_epochs_ = false;
-  events_in_epoch_ = 0;
+  opened_within_ = false;
   seen_ = {};
 }
 
 void LimitTrial::begin_again() {
+  close_window();
   if (compares() && std::exchange(under_way_, false)) {
     gpus_.leave();
   }
@@ -115,7 +117,7 @@ Seconds LimitTrial::word() const {
 }
 
 void LimitTrial::begin_comparing() {
-  const Seconds seen = std::max(last_word_ - first_word_, word());
+  const Seconds seen = std::max(usual_word_, word());
   Slices slices;
   if (task_ == Task::measure) {
     slices = {.limits = limits_, .lengths = Slices::Lengths{.settle = 1, .measure = words_for(each_, seen), .wait = 1}};
@@ -147,8 +149,12 @@ void LimitTrial::pass_on(std::uint64_t steps) {
   }
   if (std::exchange(between_epochs_, false)) {
     // The first event of an epoch contains evaluation, and may stand for steps of the epoch before.
-    gpus_.begin_epoch();
-    gpus_.progress(0);
+    if (under_way_) {
+      gpus_.begin_epoch();
+      gpus_.progress(0);
+    } else {
+      begin_comparing();
+    }
     last_word_ = clock_.now();
     return;
   }
@@ -168,8 +174,9 @@ void LimitTrial::pass_on(std::uint64_t steps) {
     look_on(over);
   } else if (!under_way_ && words_ > 1 && compares()) {
     // The time between two events is known from the second event on.
-    last_word_ = at;
+    usual_word_ = at - first_word_;
     begin_comparing();
+    opened_within_ = true;
   }
   // Opening may take long; the next event is due one usual interval after it.
   last_word_ = clock_.now();
@@ -203,53 +210,61 @@ void LimitTrial::look_on(std::uint64_t steps) {
 }
 
 void LimitTrial::take(const Progress& progress) {
+  if (const auto* steps = std::get_if<StepsDone>(&progress)) {
+    if (steps->timed) {
+      take_steps(steps->count);
+    }
+  } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
+    take_epochs(epochs->count);
+  }
+}
+
+void LimitTrial::take_steps(std::uint64_t count) {
+  const Instant at = clock_.now();
+  if (events_in_epoch_ == 0 || at - last_event_ >= shortest_event) {
+    ++events_in_epoch_;
+    last_event_ = at;
+  }
   if (task_ == Task::nothing) {
     return;
   }
-  if (const auto* steps = std::get_if<StepsDone>(&progress)) {
-    if (!steps->timed) {
-      return;
-    }
-    unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
-    ++events_in_epoch_;
-    if (unit_ == Unit::step) {
-      pass_on(steps->count);
-    }
-  } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
-    unit_ = unit_ == Unit::unknown ? Unit::epoch : unit_;
-    const double events = static_cast<double>(std::exchange(events_in_epoch_, 0)) / static_cast<double>(epochs->count);
-    if (unit_ == Unit::step && events == 0 && measuring()) {
-      // Steps are no longer seen: begin again with the progress that is.
-      begin_again();
-      unit_ = Unit::epoch;
-    }
-    if (unit_ == Unit::step) {
-      fit_slices(epochs->count, events);
-    }
-    if (unit_ == Unit::epoch) {
-      pass_on(epochs->count);
-    } else {
-      end_epoch();
-    }
+  unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
+  if (unit_ == Unit::step) {
+    pass_on(count);
+  }
+}
+
+void LimitTrial::take_epochs(std::uint64_t count) {
+  const double events = static_cast<double>(std::exchange(events_in_epoch_, 0)) / static_cast<double>(count);
+  if (task_ == Task::nothing) {
+    return;
+  }
+  unit_ = unit_ == Unit::unknown ? Unit::epoch : unit_;
+  if (unit_ == Unit::step) {
+    fit_slices(count, events);
+  }
+  if (unit_ == Unit::epoch) {
+    pass_on(count);
+  } else {
+    end_epoch();
   }
 }
 
 // A slice that does not fit into an epoch would never end. Shorter slices are measured instead, or whole epochs where
-// these are too short for slices, or have too few steps.
+// these are too short for slices, or where too few steps are seen in them.
 void LimitTrial::fit_slices(std::uint64_t epochs, double events) {
   const Instant now = clock_.now();
   const Instant began = std::exchange(epoch_began_, now).value_or(first_step_.value_or(now));
-  if (task_ == Task::watch || !measuring()) {
+  if (!measuring()) {
     return;
   }
   const Seconds epoch = (now - began) / static_cast<double>(epochs);
-  const Seconds slice = task_ == Task::measure ? each_ : shortest_slice;
-  const bool is_long = epoch >= shortest_slice * epoch_for_a_slice;
-  const bool has_steps = events >= (task_ == Task::measure ? events_of_a_measurement : events_of_a_search);
-  if (!is_long || !has_steps) {
+  const bool too_few = events < (task_ == Task::search ? events_of_a_search : events_of_a_measurement);
+  const bool too_short = task_ != Task::watch && epoch < shortest_slice * epoch_for_a_slice;
+  if (too_few || too_short) {
     begin_again();
     unit_ = Unit::epoch;
-  } else if (epoch < slice * epoch_for_a_slice) {
+  } else if (task_ == Task::measure && epoch < each_ * epoch_for_a_slice) {
     begin_again();
     unit_ = Unit::step;
     each_ = epoch / epoch_for_a_slice;
@@ -262,7 +277,11 @@ void LimitTrial::end_epoch() {
   if (under_way_ && !between_epochs_) {
     gpus_.end_epoch();
     between_epochs_ = gpus_.comparing();
-    if (!between_epochs_) {
+    // A slice is cut to fit the events of the epoch before. The rest of an epoch in which none fitted is no measure.
+    if (std::exchange(opened_within_, false) && task_ == Task::measure && gpus_.compared().measurements.empty()) {
+      under_way_ = false;
+      gpus_.leave();
+    } else if (!between_epochs_) {
       gpus_.begin_epoch();
     }
   }
@@ -279,7 +298,6 @@ void LimitTrial::measure_again() {
   if (!measuring()) {
     return;
   }
-  close_window();
   begin_again();
 }
 

@@ -65,6 +65,8 @@ class LimitTrial {
   void start_over();
   void close_window();
   void look_on(std::uint64_t steps);
+  void take_steps(std::uint64_t count);
+  void take_epochs(std::uint64_t count);
   void pass_on(std::uint64_t steps);
   void end_epoch();
   void fit_slices(std::uint64_t epochs, double events);
@@ -84,7 +86,9 @@ class LimitTrial {
   std::uint64_t words_ = 0;
   Instant first_word_;
   Instant last_word_;
-  std::uint64_t events_in_epoch_ = 0;  // of steps
+  Seconds usual_word_;
+  std::uint64_t events_in_epoch_ = 0;  // of steps at different times, whatever the task
+  Instant last_event_;
   std::uint64_t held_back_ = 0;        // steps not passed on yet
   bool between_epochs_ = false;        // the measurement goes on with the next step
   bool window_open_ = false;           // by watch()

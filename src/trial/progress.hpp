@@ -7,8 +7,8 @@
 namespace zeus::trial {
 
 // This many more training steps have ended; 0 where the first of an epoch begins. Their time is unknown if they are
-// seen with the end of their epoch: the line of a progress bar ends when the next bar is drawn, and evaluation may come
-// between.
+// seen with the end of their epoch, since evaluation may come between, and if they turn out later to have been part of
+// a step's number.
 struct StepsDone {
   std::uint64_t count = 1;
   bool timed = true;

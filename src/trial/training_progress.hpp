@@ -23,41 +23,42 @@ class TrainingProgress {
   // Whether the metric has ever been NaN or infinite.
   [[nodiscard]] bool diverged() const { return diverged_; }
 
-  // Of the first epoch that ended; empty before. A command may print every tenth step. Its epochs then seem to differ
-  // in length, and measurements in different epochs must still be comparable.
-  [[nodiscard]] std::optional<std::uint64_t> steps_per_epoch() const { return steps_per_epoch_; }
-  // By how much that epoch was longer than its steps, for evaluation and the like: 0.1 for a tenth of the steps' time.
-  [[nodiscard]] double beside_steps() const { return beside_steps_; }
-  // The same for the last epoch, as a part of that epoch; empty before an epoch has ended.
-  [[nodiscard]] std::optional<double> part_beside_steps() const {
-    return epochs_ > 0 ? std::optional{last_beside_steps_ / (1.0 + last_beside_steps_)} : std::nullopt;
-  }
-
-  // Of the first epoch that ended; empty before it, and without steps.
-  [[nodiscard]] std::optional<EpochShape> shape() const {
-    return steps_per_epoch_ ? std::optional{EpochShape{.steps = static_cast<double>(*steps_per_epoch_),
-                                                       .beside_steps = beside_steps_}}
-                            : std::nullopt;
-  }
+  // An epoch is as long as so many steps and what is beside them, evaluation and the like: 0.1 for a tenth of the
+  // steps' time. Together they say how long an epoch is in terms of the pace at which steps are counted, whether each
+  // is seen or every tenth, by whatever numbers. Means over the epochs from the second on; only until that is over, the
+  // first, whose beginning is not seen. Empty as long as no pace is known.
+  [[nodiscard]] std::optional<EpochShape> shape() const;
+  // What is beside the steps of the last epoch, as a part of that epoch; empty before an epoch has ended.
+  [[nodiscard]] std::optional<double> part_beside_steps() const;
 
   // The mean time of a step in this epoch so far; empty before the second event of steps.
   [[nodiscard]] std::optional<Seconds> step_time() const;
 
  private:
-  void end_epochs(std::uint64_t count, Instant now);
+  struct Shape {
+    double steps = 0.0;   // counted
+    double length = 0.0;  // in steps
+  };
 
-  Instant first_step_;
+  void take_steps(const StepsDone& steps, Instant now);
+  void end_epochs(std::uint64_t count, Instant now);
+  // What is beside the steps. Evaluation is never taken to be longer than training.
+  static double beside(const Shape& shape);
+
+  std::optional<Instant> epoch_began_;  // unknown of the first
+  std::optional<Instant> first_step_;
   Instant last_step_;
   int epochs_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint64_t epoch_steps_ = 0;
-  bool steps_timed_ = false;       // some of this epoch were
-  std::uint64_t timed_steps_ = 0;  // between the first and the last event
+  std::uint64_t first_steps_ = 0;    // up to the first event that is timed
+  std::uint64_t timed_steps_ = 0;    // between the first and the last event that are timed
+  std::uint64_t untimed_steps_ = 0;  // since the last event that is timed
   std::optional<double> metric_;
   bool diverged_ = false;
-  std::optional<std::uint64_t> steps_per_epoch_;
-  double beside_steps_ = 0.0;
-  double last_beside_steps_ = 0.0;
+  std::optional<Shape> first_epoch_;
+  std::optional<Shape> last_epoch_;
+  Shape later_epochs_;  // the sum
+  double later_count_ = 0.0;
 };
 
 }  // namespace zeus::trial

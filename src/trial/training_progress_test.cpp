@@ -21,7 +21,8 @@ TEST(TrainingProgress, CountsStepsAndEpochs) {
   }
   EXPECT_EQ(progress.epochs(), 3);
   EXPECT_EQ(progress.steps(), 60U);
-  EXPECT_EQ(progress.steps_per_epoch(), 20U);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps * (1.0 + progress.shape().value_or(EpochShape{}).beside_steps), 50.0)
+      << "10 s, of which 5 steps take one";
 }
 
 TEST(TrainingProgress, SeparatesStepsFromTheRestOfAnEpoch) {
@@ -32,8 +33,8 @@ TEST(TrainingProgress, SeparatesStepsFromTheRestOfAnEpoch) {
   }
   EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
   progress.take(EpochsDone{}, at_second(118 + 5));
-  EXPECT_EQ(progress.steps_per_epoch(), 10U);
-  EXPECT_DOUBLE_EQ(progress.beside_steps(), 0.25);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps, 10.0);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).beside_steps, 0.25);
 }
 
 // A progress bar's last line ends when evaluation is over; the steps in it took none of that time.
@@ -45,15 +46,15 @@ TEST(TrainingProgress, TakesNoTimeFromStepsThatAreHeardOfWithTheEndOfTheirEpoch)
   progress.take(StepsDone{.count = 1, .timed = false}, at_second(116 + 2 + 5));
   EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
   progress.take(EpochsDone{}, at_second(116 + 2 + 5));
-  EXPECT_EQ(progress.steps_per_epoch(), 10U);
-  EXPECT_DOUBLE_EQ(progress.beside_steps(), 7.0 / 20.0);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps, 10.0);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).beside_steps, 5.0 / 20.0);
 }
 
 TEST(TrainingProgress, KnowsNothingOfStepsThatItDoesNotSee) {
   TrainingProgress progress;
   EXPECT_FALSE(progress.step_time());
   progress.take(EpochsDone{}, at_second(1));
-  EXPECT_FALSE(progress.steps_per_epoch());
+  EXPECT_FALSE(progress.shape());
   progress.take(StepsDone{3}, at_second(2));
   EXPECT_FALSE(progress.step_time());
 }
@@ -69,26 +70,49 @@ TEST(TrainingProgress, KeepsTheLastMetricThatIsANumber) {
 
 TEST(TrainingProgress, SharesStepsAmongEpochsThatEndAtOnce) {
   TrainingProgress progress;
-  progress.take(StepsDone{50}, at_second(1));
-  progress.take(EpochsDone{5}, at_second(2));
+  for (int step = 0; step < 50; ++step) {
+    progress.take(StepsDone{1}, at_second(1 + step));
+  }
+  progress.take(EpochsDone{5}, at_second(50));
   EXPECT_EQ(progress.epochs(), 5);
-  EXPECT_EQ(progress.steps_per_epoch(), 10U);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps, 10.0);
 }
 
 // Every tenth of 25 steps is printed: two in the first epoch, three in the second.
-TEST(TrainingProgress, AnEpochIsTheFirstThatWasSeen) {
+TEST(TrainingProgress, AnEpochIsAsLongHoweverManyOfItsStepsAreSeen) {
   TrainingProgress progress;
-  for (int step = 1; step <= 50; ++step) {
+  for (int step = 1; step <= 100; ++step) {
     if (step % 10 == 0) {
       progress.take(StepsDone{.count = 10}, at_second(step));
     }
     if (step % 25 == 0) {
       progress.take(EpochsDone{}, at_second(step));
+      EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps * (1.0 + progress.shape().value_or(EpochShape{}).beside_steps), 25.0);
     }
   }
-  EXPECT_EQ(progress.steps_per_epoch(), 20U);
-  EXPECT_DOUBLE_EQ(progress.beside_steps(), 5.0 / 20.0) << "what was not reported";
-  EXPECT_DOUBLE_EQ(progress.part_beside_steps().value_or(1.0), 0.0);
+}
+
+// A training starts up for as long as it likes, and its first epoch ends before its second has shown when epochs begin.
+TEST(TrainingProgress, TheStartIsNoPartOfTheFirstEpoch) {
+  TrainingProgress progress;
+  for (int step = 1; step <= 10; ++step) {
+    progress.take(StepsDone{1}, at_second(1000 + step));
+  }
+  progress.take(EpochsDone{}, at_second(1012));
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps, 10.0);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).beside_steps, 0.2);
+}
+
+// "step 100", "step 200", "step 300": with the third it is known that the first stood for a hundred.
+TEST(TrainingProgress, StepsOfTheFirstNumberThatAreCountedLateAreStillBeforeIt) {
+  TrainingProgress progress;
+  progress.take(StepsDone{1}, at_second(1));
+  progress.take(StepsDone{100}, at_second(2));
+  progress.take(StepsDone{.count = 99, .timed = false}, at_second(3));
+  progress.take(StepsDone{100}, at_second(3));
+  progress.take(EpochsDone{}, at_second(3));
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps, 300.0);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).beside_steps, 0.0);
 }
 
 }  // namespace

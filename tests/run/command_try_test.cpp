@@ -1,21 +1,28 @@
 #include "run/command_try.hpp"
 
 #include "backends/virtual/virtual_gpu.hpp"
+#include "base/random.hpp"
 #include "control/guardian.hpp"
 #include "control/ledger.hpp"
 #include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
+#include "run/heard_progress.hpp"
 #include "run/run_options.hpp"
 #include "run/training_gpus.hpp"
 #include "tests/support/stepped_clock.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -175,6 +182,145 @@ TEST_F(CommandTryTest, TakesEvaluationToBeAffectedHalfAsMuchAsSteps) {
               (slower + 0.5 * 0.5 * (1.0 + slower)) / (1.0 + 0.5), 0.01);
   EXPECT_TRUE(measured.front().epoch_time_uncertainty && measured.front().average_power_uncertainty);
 }
+
+// A line of a training, and when it is printed.
+struct Printed {
+  Seconds at;
+  std::size_t stream = 0;
+  std::string bytes;
+};
+
+std::string bar(int done, int all) {
+  return fmt::format("\r{:3}%|{:<10}| {}/{} [00:01<00:07,  3.14it/s]", 100 * done / all,
+                     std::string(10 * done / all, '#'), done, all);
+}
+
+enum class Way { from_0, from_1, hundreds, over_all, without_number, every_fourth, every_fourth_over_all, tqdm };
+
+// As tqdm draws it: at the beginning, at least a tenth of a second after the last time, and at the end.
+void print_bars(std::vector<Printed>& lines, Seconds began, Seconds step, int steps) {
+  lines.push_back({began, 1, bar(0, steps)});
+  Seconds drawn = began;
+  for (int done = 1; done <= steps; ++done) {
+    const Seconds at = began + step * done;
+    if (at - drawn >= 0.1_s || done == steps) {
+      lines.push_back({at, 1, bar(done, steps)});
+      drawn = at;
+    }
+  }
+  lines.push_back({drawn, 1, "\n"});
+}
+
+void print_steps(std::vector<Printed>& lines, Way way, Seconds began, Seconds step, int steps, int epoch) {
+  for (int i = 0; i < steps; ++i) {
+    const int over_all = epoch * steps + i + 1;
+    std::string line;
+    switch (way) {
+      case Way::from_0:
+        line = fmt::format("step {}\n", i);
+        break;
+      case Way::from_1:
+        line = fmt::format("step {}\n", i + 1);
+        break;
+      case Way::hundreds:
+        line = fmt::format("step {}\n", 100 * (i + 1));
+        break;
+      case Way::over_all:
+        line = fmt::format("step {}\n", over_all);
+        break;
+      case Way::without_number:
+        line = "a step is done\n";
+        break;
+      case Way::every_fourth:
+        line = (i + 1) % 4 == 0 ? fmt::format("step {}\n", i + 1) : "";
+        break;
+      case Way::every_fourth_over_all:
+        line = over_all % 4 == 0 ? fmt::format("step {}\n", over_all) : "";
+        break;
+      case Way::tqdm:
+        break;
+    }
+    if (!line.empty()) {
+      lines.push_back({began + step * (i + 1), 0, line});
+    }
+  }
+}
+
+// `part` of each epoch is evaluation, at its end.
+std::vector<Printed> printed(Way way, int steps, Seconds epoch, double part, int epochs) {
+  constexpr Seconds start{1.7};
+  std::vector<Printed> lines;
+  for (int number = 0; number < epochs; ++number) {
+    const Seconds began = start + epoch * number;
+    const Seconds step = epoch * (1.0 - part) / steps;
+    if (way == Way::tqdm) {
+      print_bars(lines, began, step, steps);
+    } else {
+      print_steps(lines, way, began, step, steps, number);
+    }
+    lines.push_back({began + epoch, 0, fmt::format("epoch {} is over\n", number)});
+  }
+  return lines;
+}
+
+// The load is below all limits, so that an epoch takes the same under each. What is printed is read up to 8 ms late.
+class WaysOfPrintingTest : public CommandTryTest, public testing::WithParamInterface<std::tuple<Way, int, double>> {
+ protected:
+  // The largest error of an epoch's time; empty if none is known by the end of the training.
+  std::optional<double> error_for(Seconds epoch, double part, bool expression) {
+    const auto [way, steps, unused] = GetParam();
+    options_.patterns = {.metric = {}, .epoch = R"(^epoch (\d+))", .step = expression ? "a step is done" : ""};
+    const std::vector<Printed> lines = printed(way, steps, epoch, part, 60);
+    HeardProgress heard{checked(options_).patterns};
+    const Instant began = clock_.now();
+    std::size_t next = 0;
+    CommandTry training = this->training(true, [&]() -> std::vector<Progress> {
+      while (!heard.any() && next < lines.size()) {
+        const Seconds late = Seconds{0.008} * draws_.uniform();
+        clock_.sleep_until(std::max(clock_.now(), began + lines[next].at + late));
+        for (; next < lines.size() && began + lines[next].at <= clock_.now(); ++next) {
+          heard.hear(lines[next].stream, lines[next].bytes);
+        }
+      }
+      return heard.take();
+    });
+    training.trial().start(0, 1);
+    training.trial().measure({100_W, 150_W, 250_W}, {.run_time = {}, .reference = {}});
+    while (next < lines.size() && training.trial().state().measuring) {
+      (void)training.trial().go_on();
+    }
+    std::optional<double> worst;
+    for (const LimitProfile& one : training.trial().measured()) {
+      worst = std::max(worst.value_or(0.0), std::abs(one.epoch_time / epoch - 1.0));
+    }
+    EXPECT_TRUE(worst || training.unmeasured()) << "an unknown time is said";
+    return worst;
+  }
+
+  Random draws_{7};
+};
+
+TEST_P(WaysOfPrintingTest, AreAllUnderstoodWithoutAnyExpressionForSteps) {
+  draw(80_W);
+  const Seconds epoch{std::get<2>(GetParam())};
+  const std::optional<double> error = error_for(epoch, 0.0, false);
+  ASSERT_TRUE(error);
+  EXPECT_LT(*error, 0.05);
+}
+
+TEST_P(WaysOfPrintingTest, LeaveEvaluationItsTime) {
+  draw(80_W);
+  const Seconds epoch{std::get<2>(GetParam())};
+  const std::optional<double> error = error_for(epoch, 0.25, std::get<0>(GetParam()) == Way::without_number);
+  ASSERT_TRUE(error);
+  EXPECT_LT(*error, 0.05);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WaysOfPrintingTest,
+                         testing::Combine(testing::Values(Way::from_0, Way::from_1, Way::hundreds, Way::over_all,
+                                                          Way::without_number, Way::every_fourth,
+                                                          Way::every_fourth_over_all, Way::tqdm),
+                                          testing::Values(5, 20), testing::Values(0.4, 1.6, 6.0)));
 
 }  // namespace
 }  // namespace zeus::run

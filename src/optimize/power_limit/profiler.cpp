@@ -201,8 +201,11 @@ std::optional<SliceRequest> Profiler::fit(SliceRequest request) const {
   }
   if (wanted > most) {
     const auto share = [&](std::uint32_t steps) { return static_cast<std::uint32_t>(steps * most / wanted); };
-    request.measure = std::max(share(request.measure), std::uint32_t{1});
-    request.settle = std::min(share(request.settle), static_cast<std::uint32_t>(most) - request.measure);
+    // A setting that was to settle settles for a step at least, if there is room for one.
+    const std::uint32_t settle = std::max(share(request.settle), std::min(request.settle, std::uint32_t{1}));
+    request.settle = std::min(settle, static_cast<std::uint32_t>(most) - 1);
+    request.measure =
+        std::clamp(share(request.measure), std::uint32_t{1}, static_cast<std::uint32_t>(most) - request.settle);
   }
   const std::uint64_t left = *epoch_length_ > epoch_steps_ ? *epoch_length_ - epoch_steps_ : 0;
   if (left < std::uint64_t{request.settle} + request.measure + spare) {
