@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
+#include "command_line/bad_usage.hpp"
 #include "command_line/command.hpp"
 #include "control/lessor.hpp"
 #include "device/backend.hpp"
@@ -34,6 +35,7 @@ struct Context {
   std::shared_ptr<control::Lessor> lessor = nullptr;
 };
 
+using command_line::BadUsage;
 using command_line::Options;
 using Command = command_line::CommandWith<Context>;
 using Commands = command_line::CommandsWith<Context>;

@@ -88,8 +88,8 @@ int InitCommand::failure_code() const {
 
 int InitCommand::run(Context& context) {
   if (command_.empty()) {
-    throw Error{ErrorKind::invalid_argument, "there is no command to watch",
-                "give it after two dashes, as in `zeus init nightly -- python train.py`"};
+    throw BadUsage{"there is no command to watch",
+                   "give it after two dashes, as in `zeus init nightly -- python train.py`"};
   }
   const std::string name = job_.empty() ? name_for(command_) : job_;
   const std::string path = file_.empty() ? name + ".toml" : file_;

@@ -87,27 +87,26 @@ void JobsCommand::declare(Options& options) {
 
 void JobsCommand::check_usage() const {
   if (!store_.empty() && !server_.empty()) {
-    throw Error{ErrorKind::invalid_argument, "jobs are kept in a store or by a server, and both are named",
-                "leave out --store or --server"};
+    throw BadUsage{"jobs are kept in a store or by a server, and both are named", "leave out --store or --server"};
   }
   const bool redefines = action_ == "redefine";
   if (!file_.empty() && action_ != "export" && action_ != "import" && !redefines) {
-    throw Error{ErrorKind::invalid_argument, "--file is for export, import and redefine", "leave it out"};
+    throw BadUsage{"--file is for export, import and redefine", "leave it out"};
   }
   if (!settings_.empty() && (!redefines || !file_.empty())) {
-    throw Error{ErrorKind::invalid_argument, "--set is for redefine without --file", "leave it out"};
+    throw BadUsage{"--set is for redefine without --file", "leave it out"};
   }
   if (yes_ && action_ != "forget") {
-    throw Error{ErrorKind::invalid_argument, "--yes is for forget", "leave it out"};
+    throw BadUsage{"--yes is for forget", "leave it out"};
   }
   if (!html_.empty() && (job_.empty() || !action_.empty() || json_)) {
-    throw Error{ErrorKind::invalid_argument, "--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
+    throw BadUsage{"--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
   }
   if (json_ && action_ == "export") {
-    throw Error{ErrorKind::invalid_argument, "an export is JSON already, a line for each entry", "leave out --json"};
+    throw BadUsage{"an export is JSON already, a line for each entry", "leave out --json"};
   }
   if (json_ && action_ == "forget") {
-    throw Error{ErrorKind::invalid_argument, "forget has no results to print as JSON", "leave out --json"};
+    throw BadUsage{"forget has no results to print as JSON", "leave out --json"};
   }
 }
 
@@ -228,8 +227,11 @@ int JobsCommand::export_to(const Context& context) const {
 }
 
 int JobsCommand::import_from(const Context& context) const {
-  const std::string text = read_input_file(file_.empty() || file_ == "-" ? "/dev/stdin" : file_);
-  const std::uint64_t entries = open(context, Access::create)->import(job_, text);
+  const bool from_input = file_.empty() || file_ == "-";
+  const std::string text = read_input_file(from_input ? "/dev/stdin" : file_);
+  const std::unique_ptr<jobs::Keeper> jobs = open(context, Access::create);
+  const std::uint64_t entries =
+      about_file(from_input ? "standard input" : file_, [&] { return jobs->import(job_, text); });
   context.out << (json_ ? import_json(job_, entries) : fmt::format("{}: {} entries taken in\n", job_, entries));
   return exit_ok;
 }

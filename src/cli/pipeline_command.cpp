@@ -139,9 +139,7 @@ void PipelineCommand::declare_pipeline(Options& options) {
 }
 
 void PipelineCommand::check_usage() const {
-  const auto refuse = [](const char* what, const char* advice) {
-    throw Error{ErrorKind::invalid_argument, what, advice};
-  };
+  const auto refuse = [](const char* what, const char* advice) { throw BadUsage{what, advice}; };
   if (profile_.empty() == dag_.empty()) {
     refuse("a pipeline is either --profile with --stages and --microbatches, or --dag", "give one of the two");
   }

@@ -25,6 +25,9 @@ class Obedient final : public Command {
     if (what_ == "misuse") {
       throw Error{ErrorKind::invalid_argument, "that makes no sense", "ask for something else"};
     }
+    if (what_ == "combine") {
+      throw BadUsage{"these do not go together", "leave one out"};
+    }
     if (what_ == "fail") {
       throw Error{ErrorKind::unavailable, "the disk is full", "free some space"};
     }
@@ -86,6 +89,12 @@ TEST(Program, BadUsageIsOneLineAndExitCodeTwo) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
   }
+}
+
+TEST(Program, ACombinationThatTheCommandRefusesNamesItsHelp) {
+  const ProgramRun outcome = run_obedient({"obey", "combine"});
+  EXPECT_EQ(outcome.code, exit_bad_usage);
+  EXPECT_EQ(outcome.err, "zeus: these do not go together; leave one out; `zeus obey --help` has more\n");
 }
 
 TEST(Program, AFailureIsOneLineThatSaysWhatToDo) {

@@ -115,9 +115,9 @@ int RestoreCommand::run(Context& context) {
     only = uuid_of(*gpu_, inventory, ledger ? ledger->gpus() : std::vector<std::string>{});
   }
   if (forget_ && (!only || device::find_gpu(inventory, *only) != nullptr)) {
-    throw Error{ErrorKind::invalid_argument, "--forget is for one GPU that cannot be seen from here",
-                "name it with --gpu by its UUID, as `zeus devices` shows it; a GPU that can be seen is put back "
-                "without --forget"};
+    throw BadUsage{"--forget is for one GPU that cannot be seen from here",
+                   "name it with --gpu by its UUID, as `zeus devices` shows it; a GPU that can be seen is put back "
+                   "without --forget"};
   }
   std::vector<Restoration> all;
   if (ledger) {

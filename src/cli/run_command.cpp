@@ -24,10 +24,6 @@ namespace {
 constexpr double longest_seconds = 1e6;
 constexpr field::Rule stop_factor{.least = 0.0, .above_least = true, .null_is_infinite = true};
 
-Error usage(std::string message, std::string advice) {
-  return {ErrorKind::invalid_argument, std::move(message), std::move(advice)};
-}
-
 }  // namespace
 
 void RunCommand::declare(Options& options) {
@@ -185,7 +181,7 @@ run::JobSettings RunCommand::said() const {
     settings.command = command;
   }
   if (higher_ && lower_) {
-    throw usage("a metric cannot be better both ways", "give --higher-is-better or --lower-is-better");
+    throw BadUsage{"a metric cannot be better both ways", "give --higher-is-better or --lower-is-better"};
   }
   if (higher_ || lower_) {
     settings.higher_is_better = higher_;
@@ -215,8 +211,7 @@ void RunCommand::choose_where(run::JobSettings& settings, const Context& context
     settings.server.reset();
   }
   if ((plain_.server && plain_.store) || (settings.server && settings.store)) {
-    throw Error{ErrorKind::invalid_argument, "a job is kept in a store or by a server, and both are named",
-                "leave out --store or --server"};
+    throw BadUsage{"a job is kept in a store or by a server, and both are named", "leave out --store or --server"};
   }
   if (!settings.server && !settings.store) {
     settings.server = context.environment.get("ZEUS_SERVER");
@@ -225,7 +220,8 @@ void RunCommand::choose_where(run::JobSettings& settings, const Context& context
 
 run::RunOptions RunCommand::options(const Context& context) const {
   run::JobSettings settings = said();
-  if (!job_name().empty() || !file_.empty()) {
+  const bool in_file = !job_name().empty() || !file_.empty();
+  if (in_file) {
     const run::JobFolders folders = run::job_folders(context.environment, std::filesystem::current_path());
     settings = run::merged(settings, file_.empty() ? run::find_job(FileTree{}, folders, job_name())
                                                    : run::read_job(FileTree{}, folders, file_, job_name()));
@@ -237,7 +233,19 @@ run::RunOptions RunCommand::options(const Context& context) const {
   } else if (observe_ == "limits") {
     options.mode = TrainingMode::observe;
   }
-  return run::checked(std::move(options));
+  std::string why;
+  std::string advice;
+  try {
+    return run::checked(std::move(options));
+  } catch (const Error& error) {
+    why = error.message();
+    advice = error.advice();
+  }
+  if (in_file) {
+    const std::string file = file_.empty() ? std::string{"@"}.append(job_name()) : file_;
+    throw Error{ErrorKind::invalid_argument, file + ": " + why, advice};
+  }
+  throw BadUsage{why, advice};
 }
 
 int RunCommand::failure_code() const {

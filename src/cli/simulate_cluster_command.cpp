@@ -151,8 +151,7 @@ void SimulateClusterCommand::declare(Options& options) {
 
 int SimulateClusterCommand::run(Context& context) {
   if (groups_.empty() && generate_.empty()) {
-    throw Error{ErrorKind::invalid_argument, "there is no cluster to simulate",
-                "give --groups FILE or --generate SPEC"};
+    throw BadUsage{"there is no cluster to simulate", "give --groups FILE or --generate SPEC"};
   }
   const Workloads all = load(train_trace_, power_trace_, eta_);
   const std::string policy = policy_.empty() ? std::string{optimize::best_policy} : policy_;

@@ -118,15 +118,14 @@ SimulateJobCommand::Course SimulateJobCommand::course() const {
                          !optimizer_.empty() && max_epochs_ != 0 && default_batch_size_ != 0;
   const bool of_model = !workload_.empty() && !gpu_.empty();
   if (of_traces == of_model) {
-    throw Error{ErrorKind::invalid_argument,
-                of_model ? "a job comes from traces or from a model, not both" : "there is no job to simulate",
-                "give --workload and --gpu, or --train-trace, --power-trace, --dataset, --network, --optimizer, "
-                "--target-metric, --max-epochs and --default-batch-size"};
+    throw BadUsage{of_model ? "a job comes from traces or from a model, not both" : "there is no job to simulate",
+                   "give --workload and --gpu, or --train-trace, --power-trace, --dataset, --network, --optimizer, "
+                   "--target-metric, --max-epochs and --default-batch-size"};
   }
   Course course{.before = workload_on(workload_.empty() ? power_trace_ : gpu_), .after = {}, .at = {}, .device = {}};
   course.after = course.before;
   if (!drift_.empty() && !move_.empty()) {
-    throw Error{ErrorKind::invalid_argument, "the job can drift or move, not both", "leave out --drift or --move"};
+    throw BadUsage{"the job can drift or move, not both", "leave out --drift or --move"};
   }
   if (!drift_.empty()) {
     const simulate::Drift drift = simulate::parse_drift(drift_, course.before, eta_, first_seed_);

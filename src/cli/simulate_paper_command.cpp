@@ -57,7 +57,7 @@ simulate::PaperStudy SimulatePaperCommand::study() const {
 
 int SimulatePaperCommand::run(Context& context) {
   if (!html_ && !json_) {
-    throw Error{ErrorKind::invalid_argument, "nothing is named to write to", "give --html FILE, --json FILE or both"};
+    throw BadUsage{"nothing is named to write to", "give --html FILE, --json FILE or both"};
   }
   const auto output = [&context](const std::optional<std::string>& name) {
     return name ? std::optional<OutputFile>{std::in_place, *name, context.out} : std::nullopt;

@@ -94,7 +94,9 @@ TEST_F(SimulatePaperCommandTest, WritesTheFiguresOfThePageAsJsonAndIsSilentWhenQ
 TEST_F(SimulatePaperCommandTest, AsksWhereToWriteTo) {
   const ProgramRun outcome = run({"--seeds", "1"});
   EXPECT_EQ(outcome.code, exit_bad_usage);
-  EXPECT_EQ(outcome.err, "zeus: nothing is named to write to; give --html FILE, --json FILE or both\n");
+  EXPECT_EQ(outcome.err,
+            "zeus: nothing is named to write to; give --html FILE, --json FILE or both; `zeus simulate paper --help` "
+            "has more\n");
 }
 
 TEST_F(SimulatePaperCommandTest, RefusesATraceWithoutTheOther) {

@@ -236,11 +236,12 @@ class Reader {
         refuse(fmt::format("{} {} is missing", option.name, option.value_name), usage());
       }
       if (option.goes_with != nullptr && is_given && !given_.contains(option.goes_with)) {
-        refuse(fmt::format("{} needs {}", called(option), option.goes_with->name), "give both, or neither");
+        refuse(fmt::format("{} needs {}", called(option), option.goes_with->name),
+               "give both, or neither; " + where_more_is());
       }
       if (option.excludes != nullptr && is_given && given_.contains(option.excludes)) {
         refuse(fmt::format("{} and {} exclude one another", called(option), called(*option.excludes)),
-               "give one of them");
+               "give one of them; " + where_more_is());
       }
     }
     for (const OptionSyntax& argument : command_->arguments) {

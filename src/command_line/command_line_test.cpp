@@ -190,7 +190,8 @@ TEST_F(CommandLine, WhatLacksIsNamed) {
             "--file has no value; write --file FILE; `zeus example --help` lists what there is");
   EXPECT_EQ(why_not({"--file", "--", "n"}),
             "--file has no value; write --file FILE; `zeus example --help` lists what there is");
-  EXPECT_EQ(why_not({"n", "--pair", "1"}), "--pair needs --other; give both, or neither");
+  EXPECT_EQ(why_not({"n", "--pair", "1"}),
+            "--pair needs --other; give both, or neither; `zeus example --help` lists what there is");
   EXPECT_EQ(why_not({"n", "--share", "0", "--share", "1"}),
             "--share is given twice; give it once; `zeus example --help` lists what there is");
 }

@@ -1,6 +1,7 @@
 #include "command_line/program.hpp"
 
 #include "base/printable.hpp"
+#include "command_line/bad_usage.hpp"
 #include "command_line/command_line.hpp"
 #include "command_line/help_text.hpp"
 
@@ -52,13 +53,18 @@ int run_program(const CommandSyntax& program, std::string_view version, std::spa
     streams.err << program.name << ": " << why << '\n';
     return chosen.failure_code();
   };
+  const CommandSyntax* command = &program;
   try {
     if (arguments.empty()) {
       streams.out << first_steps(program);
       return with_output_delivered(exit_ok, program, streams);
     }
     const Asked asked = read_command_line(program, arguments);
+    command = asked.command;
     return with_output_delivered(perform(asked, version, streams.out, chosen), program, streams);
+  } catch (const BadUsage& error) {
+    (void)fail(fmt::format("{}; `{} --help` has more", error.what(), command->path));
+    return exit_bad_usage;
   } catch (const Error& error) {
     const int code = fail(error.what());
     return error.kind() == ErrorKind::invalid_argument ? exit_bad_usage : code;

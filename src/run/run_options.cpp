@@ -38,7 +38,7 @@ void check_batch_sizes(RunOptions& options) {
   require(std::ranges::find(options.batch_sizes, *options.default_batch_size) != options.batch_sizes.end(),
           fmt::format("the default batch size {} is not one of {}", *options.default_batch_size,
                       fmt::join(options.batch_sizes, ",")),
-          "name one of --batch-sizes");
+          "name one of them");
 }
 
 void check_target(const RunOptions& options) {

@@ -107,7 +107,7 @@ class Simulation {
         if (measure(slot, stage, *profile)) {
           continue;
         }
-        action = unmeasured(*profile, spec_);
+        action = unmeasured(*profile, stage);
       }
       const auto* run = std::get_if<optimize::RunAction>(&action);
       if (run == nullptr && options_.live) {
@@ -140,6 +140,18 @@ class Simulation {
     }
   }
 
+  // The try that runs if the requested limits could not be measured. A trace need not have each limit of each batch
+  // size: then the try runs under the best one that is known, or measures those there are.
+  [[nodiscard]] optimize::RunAction unmeasured(const optimize::ProfileAction& asked, const Stage& stage) const {
+    optimize::RunAction run = optimize::unmeasured(asked, spec_);
+    const std::size_t arm = stage.workload().arm_of(asked.batch_size);
+    if (stage.profile({.batch_size = asked.batch_size, .limits = {*run.limit}}).limits.empty()) {
+      const bool known = !job_.profiles().limits(arm).empty();
+      run.limit = known ? std::optional{job_.profiles().best(arm).limit} : std::nullopt;
+    }
+    return run;
+  }
+
   // Measures limits before a try; false if that is impossible.
   bool measure(Slot& slot, const Stage& stage, const optimize::ProfileAction& asked) {
     if (slot.under_way != asked.batch_size) {
@@ -147,13 +159,10 @@ class Simulation {
     }
     const std::size_t arm = stage.workload().arm_of(asked.batch_size);
     const Mishap mishap = stage.draw(arm, seed_, tried_[arm]).mishap;
-    if (mishap.not_measured || mishap.left_alone) {
+    ProfilingResult measured = stage.profile(asked);
+    if (mishap.not_measured || mishap.left_alone || measured.limits.empty()) {
       slot.under_way = asked.batch_size;
       return false;
-    }
-    ProfilingResult measured = stage.profile(asked);
-    if (measured.limits.empty()) {
-      throw Error{ErrorKind::internal, "a policy asked to profile limits that do not exist"};
     }
     slot.end += measured.time;
     records::LimitsProfiled profiled{.recurrence = slot.recurrence,

@@ -46,6 +46,36 @@ TEST(JobSimulation, NoPolicyLeavesTheSetOrOverrunsItsBudget) {
   }
 }
 
+// A trace may know a batch size under some limits only: the highest, the lowest, or those between.
+TEST(JobSimulation, ATraceNeedNotHaveEveryLimitOfEveryBatchSize) {
+  const std::size_t arms = small_workload().arms.size();
+  for (std::size_t arm = 0; arm < arms; ++arm) {
+    for (const auto& [from, to] :
+         {std::pair{0, 1}, std::pair{1, 2}, std::pair{0, 2}, std::pair{2, 3}, std::pair{1, 3}}) {
+      Workload workload = small_workload();
+      std::vector<records::LimitProfile>& limits = workload.arms[arm].limits;
+      ASSERT_EQ(limits.size(), 3U);
+      limits = {limits.begin() + from, limits.begin() + to};
+      if (workload.arms[arm].batch_size == workload.default_batch_size && to < 3) {
+        continue;  // the default ran under the highest
+      }
+      const Stage stage{workload, 0.5};
+      for (const bool live : {false, true}) {
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+          const std::array<Phase, 1> phases = {Phase{.from_recurrence = 0, .stage = &stage, .device = {}}};
+          SimulationOptions options{.recurrences = 30};
+          options.live = live;
+          const SimulatedJob job = simulate_job(phases, options, named("lookahead"), seed);
+          EXPECT_EQ(job.recurrences.size(), 30U);
+          for (const SimulatedTry& attempt : job.tries) {
+            EXPECT_LT(attempt.result.limit, workload.arms[attempt.result.arm].limits.size());
+          }
+        }
+      }
+    }
+  }
+}
+
 // A decision is a function of the events before it: folding the history again at any point, as after a restart or with
 // a dropped cache, decides the same.
 TEST(JobSimulation, ADroppedStateDecidesTheSame) {

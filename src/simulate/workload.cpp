@@ -170,6 +170,12 @@ Workload select_workload(const trace::TrainTrace& train, const trace::PowerTrace
                             workload_name(job), train.name, power.name),
                 fmt::format("they have {}", fmt::join(workload.batch_sizes(), ", "))};
   }
+  if (workload.limit_of(arm, power.max_power) == workload.arms[arm].limits.size()) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("{}: the default batch size {} of {} was not measured at the maximum limit of {} W",
+                            power.name, job.default_batch_size, workload_name(job), power.max_power.value()),
+                "choose a batch size that was"};
+  }
   return workload;
 }
 

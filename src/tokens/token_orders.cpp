@@ -2,6 +2,7 @@
 
 #include "base/file_tree.hpp"
 #include "base/trusted_file.hpp"
+#include "command_line/bad_usage.hpp"
 #include "tokens/credentials.hpp"
 #include "tokens/token.hpp"
 #include "tokens/token_duration.hpp"
@@ -54,7 +55,7 @@ void RevokeOrder::declare(command_line::Options& options) {
 
 std::string RevokeOrder::carry_out(const Clock& clock) const {
   if (!id_ && !token_file_) {
-    throw Error{ErrorKind::invalid_argument, "no token is named", "name it by --id or --token-file"};
+    throw command_line::BadUsage{"no token is named", "name it by --id or --token-file"};
   }
   Claims claims;
   claims.id = id_.value_or("");

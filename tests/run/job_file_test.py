@@ -164,7 +164,9 @@ class JobFiles(Folder):
         self.assertEqual({"--" + key.replace("_", "-") for key in keys} - {"--command"}, flags - WITHOUT_KEY | WITHOUT_FLAG)
 
     def test_what_is_wrong_is_one_line_with_its_place(self):
-        for text, said in (("command = ['true']\nbatch-sizes = [1]\n",
+        for text, said in (("command = ['true']\nbatch_sizes = [16, 32]\ndefault_batch_size = 22\n",
+                            "zeus: @nightly: the default batch size 22 is not one of 16,32; name one of them\n"),
+                           ("command = ['true']\nbatch-sizes = [1]\n",
                             "zeus: nightly.toml:2:1: there is no key 'batch-sizes'; did you mean 'batch_sizes'?\n"),
                            ("eta = '0.5'\n",
                             "zeus: nightly.toml:1:7: 'eta' is \"0.5\", but must be a number from 0 to 1; leave out the "
