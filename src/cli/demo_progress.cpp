@@ -58,8 +58,9 @@ void DemoProgress::tell(const demo::TourEvent& event) {
     draw("deciding");
   } else if (const auto* measured = std::get_if<demo::LimitsMeasured>(&event)) {
     if (measured->limits > 1) {
-      line(fmt::format("night {:>3}: batch size {:>4}: {} power limits measured while it trained, {:.0f} W is cheapest",
-                       night_ + 1, measured->batch_size, measured->limits, measured->cheapest.value()));
+      line(fmt::format(
+          "night {:>3}: batch size {:>4}: {} power limits measured while it trained, of which {:.0f} W is cheapest",
+          night_ + 1, measured->batch_size, measured->limits, measured->cheapest.value()));
     }
   } else if (const auto* begins = std::get_if<demo::TryBegun>(&event)) {
     try_ = at(begins->step.batch_size, begins->step.limit);

@@ -42,6 +42,17 @@ std::string limits_of(const device::Gpu& gpu) {
                      watts_or_why(limits.enforced));
 }
 
+// A power limit cuts peaks, also where the power that is shown is well below it.
+std::string reasons_or_why(const device::Gpu& gpu) {
+  return shown(gpu.throttle_reasons(), [&](ThrottleReasons reasons) {
+    constexpr double near_limit = 0.95;
+    const Reading<device::Stamped<Watts>> power = power_to_show(gpu).reading;
+    const Reading<Watts> limit = gpu.power_limits().enforced;
+    const bool below = power && limit && power->value < *limit * near_limit;
+    return to_string(reasons) + (below && reasons.has(ThrottleReason::power_cap) ? " (in peaks)" : "");
+  });
+}
+
 std::string counter_or_why(const DeviceReport& report, std::size_t index) {
   const Reading<device::EnergyCounter> counter = report.inventory.gpus[index].gpu->energy_counter();
   if (!counter) {
@@ -70,7 +81,7 @@ void add_gpu(const DeviceReport& report, std::size_t index, bool in_colour, std:
   line("energy counter", counter_or_why(report, index));
   line("clocks", fmt::format("sm {}, memory {}", megahertz(clocks.sm), megahertz(clocks.memory)));
   line("temperature", shown(gpu.temperature(), [](Celsius point) { return fmt::format("{:.0f} C", point.value()); }));
-  line("held back by", shown(gpu.throttle_reasons(), [](ThrottleReasons reasons) { return to_string(reasons); }));
+  line("held back by", reasons_or_why(gpu));
 }
 
 // By the numbers that programs use; GPUs without one come last, in the machine's order.

@@ -70,7 +70,7 @@ std::string throttle_line(std::size_t width, const ThrottleTime& throttle, Secon
           fmt::format("{}{:.0f} % of the time held back by {}", text.empty() ? "" : ", ", 100 * (*lasted / time), what);
     }
   };
-  add("its power limit", throttle.power_cap);
+  add("its power limit (in peaks)", throttle.power_cap);
   add("its temperature", throttle.thermal);
   return text.empty() ? "" : line("", "", width, text);
 }
