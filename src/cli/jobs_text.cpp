@@ -143,6 +143,10 @@ std::string heading(const JobView& job, bool in_colour) {
                             counted(job.recurrences.size(), "recurrence", "recurrences"),
                             count(job, records::RecurrenceState::reached),
                             count(job, records::RecurrenceState::running), counted(job.tries.size(), "try", "tries")));
+  if (job.settled && job.definition.batch_sizes.size() > 1) {
+    line("settled",
+         fmt::format("on batch size {}, as its last recurrences show; it may change its mind", *job.settled));
+  }
   return text;
 }
 
@@ -209,6 +213,37 @@ std::string tries(const JobView& job, bool all, bool in_colour) {
   return table.text();
 }
 
+std::string spent(const records::SpentView& all, bool in_colour) {
+  Table table{{"", "recurrences", "energy", "time", "cost"}, in_colour};
+  EnergyColumn energies;
+  EnergyColumn costs;
+  energies.fit(all.energy, all.energy_uncertainty);
+  energies.fit(all.energy_of_others);
+  costs.fit(all.cost);
+  costs.fit(all.cost_of_others);
+  table.add({"in all", fmt::format("{}", all.recurrences), energies.text(all.energy, all.energy_uncertainty),
+             to_text(all.time), costs.text(all.cost)});
+  if (all.others == 0 || all.others == all.recurrences) {
+    return table.text();
+  }
+  table.add({"not compared", fmt::format("{}", all.others), energies.text(all.energy_of_others),
+             to_text(all.time_of_others), costs.text(all.cost_of_others)});
+  return table.text();
+}
+
+// What the sums leave out, and why.
+std::string left_out_of_sums(const records::SpentView& all) {
+  std::string text;
+  if (all.energy_unknown > 0) {
+    text += fmt::format("  a part of the energy of {} is unknown, and not in these sums\n",
+                        counted(all.energy_unknown, "recurrence", "recurrences"));
+  }
+  if (all.others > 0 && all.others < all.recurrences) {
+    text += "  not compared: what is running, missed its target, or ended before the default was known\n";
+  }
+  return text;
+}
+
 std::string savings(const JobView& job, bool in_colour) {
   if (!job.savings) {
     return fmt::format("  unknown: {}\n", job.savings_unknown);
@@ -229,7 +264,7 @@ std::string savings(const JobView& job, bool in_colour) {
          share(saved.time.value(), saved.time_of_default.value()), costs.text(saved.cost, saved.cost_uncertainty),
          share(saved.cost.value(), saved.cost_of_default.value())});
   };
-  row("in all", *job.savings);
+  row(job.spent.others == 0 ? "in all" : "compared", *job.savings);
   row(fmt::format("the last {}", job.savings_last->recurrences), *job.savings_last);
   return table.text();
 }
@@ -243,6 +278,11 @@ void put_summary(records::JsonWriter& json, const JobSummary& job) {
   json.put("running", job.running.size());
   json.put("tries", job.tries);
   json.put("next", to_text(job.next, job.has_batch_sizes));
+  json.put("spent_energy_j", job.took.energy);
+  json.put("spent_energy_uncertainty_j", job.took_uncertainty);
+  json.put("spent_time_s", job.took.time);
+  json.put("spent_cost_j", job.took.cost);
+  json.put("energy_unknown", job.energy_unknown);
   std::optional<Joules> saved;
   std::optional<Joules> uncertainty;
   std::optional<double> saved_share;
@@ -262,10 +302,13 @@ std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs
   if (jobs.empty()) {
     return fmt::format("no jobs in {}; `zeus run --job NAME ... -- COMMAND` makes one\n", store);
   }
-  Table table{{"job", "recurrences", "reached", "running", "tries", "energy saved", "of the default's", "next"},
-              in_colour};
+  Table table{
+      {"job", "recurrences", "reached", "running", "tries", "energy spent", "energy saved", "of the default's", "next"},
+      in_colour};
+  EnergyColumn spent;
   EnergyColumn saved;
   for (const JobSummary& job : jobs) {
+    spent.fit(job.took.energy, job.took_uncertainty);
     if (job.savings) {
       saved.fit(job.savings->energy, job.savings->energy_uncertainty);
     }
@@ -273,6 +316,7 @@ std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs
   for (const JobSummary& job : jobs) {
     table.add({job.name, fmt::format("{}", job.recurrences), fmt::format("{}", job.reached),
                fmt::format("{}", job.running.size()), fmt::format("{}", job.tries),
+               spent.text(job.took.energy, job.took_uncertainty),
                job.savings ? Cell{saved.text(job.savings->energy, job.savings->energy_uncertainty),
                                   savings_ink(job.savings->energy, job.savings->energy_uncertainty)}
                            : Cell{"-"},
@@ -315,6 +359,7 @@ std::string job_text(const JobView& job, bool all_tries, bool in_colour) {
     part(cut ? fmt::format("the last {} tries (--all shows {})", tries_shown, job.tries.size()) : "tries",
          tries(job, all_tries, in_colour));
   }
+  part("spent, with every try and all measuring", spent(job.spent, in_colour) + left_out_of_sums(job.spent));
   part("saved against the default", savings(job, in_colour));
   part("next", fmt::format("  {}: {}\n", to_text(job.next, !job.definition.batch_sizes.empty()), job.next.why));
   return text;

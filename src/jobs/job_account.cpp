@@ -41,6 +41,13 @@ std::int64_t day_of(WallTime when) {
   return whole - (when.microseconds_since_epoch % microseconds < 0 ? 1 : 0);
 }
 
+// What is left of `whole` without `part`; nothing but rounding is 0.
+template <typename Amount>
+Amount without(Amount whole, Amount part) {
+  constexpr double rounding = 1e-9;
+  return whole - part > whole * rounding ? whole - part : Amount{};
+}
+
 double square(Joules value) {
   return value.value() * value.value();
 }
@@ -170,7 +177,6 @@ void JobAccount::note(const records::TryFinished& finished, WallTime when) {
     of.view.state = RecurrenceState::reached;
     ++reached_;
     compare(of, finished, when);
-    close(of);
   }
 }
 
@@ -179,7 +185,6 @@ void JobAccount::note(const records::RecurrenceGivenUp& given_up, WallTime /*whe
   of.view.state = RecurrenceState::given_up;
   of.view.reason = given_up.reason;
   ++given_up_;
-  close(of);
 }
 
 void JobAccount::note(const records::DeviceMoved& /*moved*/, WallTime /*when*/) {
@@ -218,12 +223,17 @@ void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
 void JobAccount::charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured,
                         Seconds time) {
   records::RecurrenceView& view = of.view;
+  const Joules cost = cost_of(of.device, energy, time);
   view.time += time;
+  took_ = took_ + records::Spent{.energy = energy, .time = time, .cost = cost};
+  if (measured) {
+    took_squares_ += square(measured->uncertainty) + square(energy * least_energy_doubt);
+  }
   if (!view.energy_unknown.empty()) {
     return;
   }
   view.energy = view.energy.value() + energy;
-  view.cost = view.cost.value() + cost_of(of.device, energy, time);
+  view.cost = view.cost.value() + cost;
   if (measured) {
     view.uncertainty = Joules{std::hypot(view.uncertainty.value().value(), measured->uncertainty.value(),
                                          least_energy_doubt * energy.value())};
@@ -232,38 +242,32 @@ void JobAccount::charge(RecurrenceAccount& of, Joules energy, const std::optiona
 
 void JobAccount::charge_unknown(RecurrenceAccount& of, const std::string& why, Seconds time) {
   of.view.time += time;
+  took_.time += time;
+  unknown_ += of.view.energy_unknown.empty() ? 1 : 0;
   of.view.energy_unknown = why;
   of.view.energy.reset();
   of.view.uncertainty.reset();
   of.view.cost.reset();
 }
 
-void JobAccount::close(const RecurrenceAccount& over) {
-  const records::RecurrenceView& view = over.view;
-  if (view.energy) {
-    took_ = took_ + records::Spent{.energy = *view.energy, .time = view.time, .cost = view.cost.value()};
-    took_squares_ += square(view.uncertainty.value());
-  } else {
-    ++unknown_;
+records::SpentView JobAccount::spent() const {
+  records::SpentView spent{.recurrences = state_.recurrences(),
+                           .energy = took_.energy,
+                           .energy_uncertainty = Joules{std::sqrt(took_squares_)},
+                           .time = took_.time,
+                           .cost = took_.cost,
+                           .energy_unknown = unknown_,
+                           .others = state_.recurrences(),
+                           .energy_of_others = took_.energy,
+                           .time_of_others = took_.time,
+                           .cost_of_others = took_.cost};
+  if (const std::optional<records::SavingsView> compared = savings()) {
+    spent.others -= compared->recurrences;
+    spent.energy_of_others = without(spent.energy, compared->energy_of_default - compared->energy);
+    spent.time_of_others = without(spent.time, compared->time_of_default - compared->time);
+    spent.cost_of_others = without(spent.cost, compared->cost_of_default - compared->cost);
   }
-}
-
-JobAccount::Took JobAccount::took() const {
-  records::Spent spent = took_;
-  double squares = took_squares_;
-  std::uint64_t unknown = unknown_;
-  for (const RecurrenceAccount& one : recurrences_) {
-    if (one.view.state != RecurrenceState::running) {
-      continue;
-    }
-    if (one.view.energy) {
-      spent = spent + records::Spent{.energy = *one.view.energy, .time = one.view.time, .cost = one.view.cost.value()};
-      squares += square(one.view.uncertainty.value());
-    } else {
-      ++unknown;
-    }
-  }
-  return {.spent = spent, .uncertainty = Joules{std::sqrt(squares)}, .unknown = unknown};
+  return spent;
 }
 
 JobAccount::Ended JobAccount::ended(int batch_size) const {

@@ -101,13 +101,8 @@ class JobAccount {
   [[nodiscard]] std::uint64_t reached() const { return reached_; }
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }
   [[nodiscard]] WallTime changed() const { return WallTime{changed_us_}; }  // when the last entry was written
-  // The cost of all recurrences with a known energy, open ones included.
-  struct Took {
-    records::Spent spent;
-    Joules uncertainty;
-    std::uint64_t unknown = 0;  // recurrences whose energy is unknown
-  };
-  [[nodiscard]] Took took() const;
+  // What every try and all measuring took, of open recurrences too.
+  [[nodiscard]] records::SpentView spent() const;
 
   [[nodiscard]] std::optional<records::CountedEpochs> counted() const;
   // Ascending by day.
@@ -183,7 +178,6 @@ class JobAccount {
   TryAccount& one_try(std::uint64_t number);
   // Forgets what is over and not among the last ones.
   void forget();
-  void close(const RecurrenceAccount& over);
   void compare(RecurrenceAccount& over, const records::TryFinished& finished, WallTime when);
   void count(const RecurrenceAccount& over, WallTime when);
   records::DaySums& day(std::int64_t number, records::CountUnit unit);
@@ -199,7 +193,7 @@ class JobAccount {
   void note(const records::JobRedefined& redefined, WallTime when);
   void note(const records::LateReport& late, WallTime when);
   void charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured, Seconds time);
-  static void charge_unknown(RecurrenceAccount& of, const std::string& why, Seconds time);
+  void charge_unknown(RecurrenceAccount& of, const std::string& why, Seconds time);
 
   double eta_;
   std::size_t kept_;
@@ -212,10 +206,9 @@ class JobAccount {
   std::map<int, Ended> ended_;  // by batch size
   std::uint64_t reached_ = 0;
   std::uint64_t given_up_ = 0;
-  // Of those that are over.
   records::Spent took_;
   double took_squares_ = 0.0;
-  std::uint64_t unknown_ = 0;
+  std::uint64_t unknown_ = 0;  // recurrences
   std::vector<records::DaySums> days_;
   std::optional<std::vector<std::int64_t>> changed_days_;  // nothing: all of them
   std::vector<Era> eras_;                                  // those that are over

@@ -17,7 +17,7 @@ namespace zeus::jobs {
 namespace {
 
 // The format of save(), apart from the policy's own.
-constexpr int state_format = 9;
+constexpr int state_format = 10;
 // Tries that are over are kept until there are twice as many.
 constexpr std::size_t most_past_tries = 64;
 // Lessons are kept until there are twice as many.

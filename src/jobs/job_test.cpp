@@ -393,7 +393,7 @@ TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
     recurrence.finished(ended(records::TryOutcome::reached, 10 + night % 3));
   }
   const store::StoredJob stored = *store_->find("job");
-  const std::string key = "lookahead 7, format 9";
+  const std::string key = "lookahead 7, format 10";
   ASSERT_TRUE(store_->snapshot(stored.id, key));
   const auto next = [&] {
     const auto again = open();

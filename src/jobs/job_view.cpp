@@ -1,6 +1,7 @@
 #include "jobs/job_view.hpp"
 
 #include "jobs/explanation.hpp"
+#include "jobs/settling.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -98,6 +99,7 @@ records::JobView view_of(const store::StoredJob& job, const JobAccount& account)
                         .arms = arms_of(account),
                         .best_cost = state.job().best_cost(),
                         .next = next_of(state),
+                        .spent = account.spent(),
                         .savings = account.savings(),
                         .savings_last = account.savings_of_last(),
                         .savings_unknown = account.savings_unknown()};
@@ -107,12 +109,13 @@ records::JobView view_of(const store::StoredJob& job, const JobAccount& account)
   for (const TryAccount& kept : account.tries()) {
     view.tries.push_back(kept.view);
   }
+  view.settled = settled_on(view);
   return view;
 }
 
 records::JobSummary summary_of(const store::StoredJob& job, const JobAccount& account) {
   const JobState& state = account.state();
-  const JobAccount::Took took = account.took();
+  const records::SpentView spent = account.spent();
   const std::optional<records::SavingsView> savings = account.savings();
   return {.name = job.name,
           .created = job.created,
@@ -126,9 +129,9 @@ records::JobSummary summary_of(const store::StoredJob& job, const JobAccount& ac
           .tries = state.tries(),
           .running = running_of(state),
           .next = next_of(state),
-          .took = took.spent,
-          .took_uncertainty = took.uncertainty,
-          .energy_unknown = took.unknown,
+          .took = {.energy = spent.energy, .time = spent.time, .cost = spent.cost},
+          .took_uncertainty = spent.energy_uncertainty,
+          .energy_unknown = spent.energy_unknown,
           .savings = savings,
           .savings_unknown = savings ? std::string{} : account.savings_unknown(),
           .counted = account.counted()};

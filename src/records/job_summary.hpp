@@ -155,7 +155,8 @@ struct JobSummary {
   std::uint64_t tries = 0;
   std::vector<RunningSummary> running;
   NextView next;
-  // The sum over all recurrences with known energy, running ones included; and how many have no known energy.
+  // The sum over every try and all measuring with known energy, of running recurrences too; and of how many recurrences
+  // a part of the energy is unknown.
   Spent took;
   Joules took_uncertainty;
   std::uint64_t energy_unknown = 0;

@@ -215,6 +215,35 @@ struct SavingsView {
   }
 };
 
+// What the job has taken since its first recurrence: every try, all measuring, running recurrences too.
+struct SpentView {
+  std::uint64_t recurrences = 0;  // that have begun
+  Joules energy;
+  Joules energy_uncertainty;  // half-width of the 95 % interval
+  Seconds time;
+  Joules cost;
+  std::uint64_t energy_unknown = 0;  // recurrences of whose energy a part is unknown, and in no sum
+  // The part of all this that no SavingsView counts: the recurrence runs, did not reach, or its default is unknown.
+  std::uint64_t others = 0;
+  Joules energy_of_others;
+  Seconds time_of_others;
+  Joules cost_of_others;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrences", self.recurrences);
+    fields("energy", self.energy);
+    fields("energy_uncertainty", self.energy_uncertainty);
+    fields("time", self.time);
+    fields("cost", self.cost);
+    fields("energy_unknown", self.energy_unknown);
+    fields("others", self.others);
+    fields("energy_of_others", self.energy_of_others);
+    fields("time_of_others", self.time_of_others);
+    fields("cost_of_others", self.cost_of_others);
+  }
+};
+
 struct JobView {
   std::string name;
   JobDefinition definition;
@@ -226,6 +255,8 @@ struct JobView {
   std::vector<ArmView> arms;        // ascending by batch size
   std::optional<Joules> best_cost;  // the lowest of a recurrence so far
   NextView next;
+  std::optional<int> settled;  // the batch size on which it has (jobs/settling.hpp)
+  SpentView spent;
   std::optional<SavingsView> savings;       // nothing while the default's cost is unknown
   std::optional<SavingsView> savings_last;  // of the last five that count
   std::string savings_unknown;              // why there are none
@@ -239,6 +270,8 @@ struct JobView {
     fields("entries", self.entries);
     fields("best_cost", self.best_cost, field::because("no recurrence has reached its target on these devices"));
     fields("next", self.next);
+    fields("settled", self.settled, field::because("its last recurrences and its policy's belief name no single one"));
+    fields("spent", self.spent);
     fields("savings", self.savings, field::because(self.savings_unknown));
     fields("savings_of_last_five", self.savings_last, field::because(self.savings_unknown));
     fields("batch_sizes", self.arms);

@@ -41,6 +41,7 @@ JobView view_with_all_there_is() {
   view.arms = {{.batch_size = 32}, {.batch_size = 64, .is_default = true, .reached = 1}};
   view.next.why = "it is the default";
   view.savings_unknown = "nothing reached";
+  view.spent = SpentView{.recurrences = 2, .energy = 3_J, .energy_uncertainty = 1_J, .time = 4_s, .others = 2};
   return view;
 }
 

@@ -132,18 +132,64 @@ std::string savings_rows(const SavingsView& savings, std::string_view key, std::
                  plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
 }
 
-std::string which_recurrences(std::uint64_t count, bool all) {
-  return all ? fmt::format("all {} recurrences, including all exploration", count)
-             : fmt::format("the last {} recurrences", count);
+std::string the_last(std::uint64_t recurrences) {
+  return fmt::format("the last {} recurrences", recurrences);
+}
+
+std::string all_of(std::uint64_t recurrences) {
+  return fmt::format("all {} recurrences, including all exploration", recurrences);
+}
+
+// Whether some recurrences are in no sum of savings.
+bool leaves_some_out(const JobView& job) {
+  return job.spent.others > 0;
+}
+
+std::string compared_of(const JobView& job) {
+  return leaves_some_out(job) ? fmt::format("the {} of {} recurrences that are compared", job.savings->recurrences,
+                                            job.spent.recurrences)
+                              : all_of(job.savings->recurrences);
+}
+
+// What all recurrences took, and those that are in no sum of savings.
+std::string spent_table(const JobView& job, bool really_compared) {
+  const records::SpentView& spent = job.spent;
+  EnergyColumn energies;
+  EnergyColumn costs;
+  energies.fit(spent.energy, spent.energy_uncertainty);
+  energies.fit(spent.energy_of_others);
+  costs.fit(spent.cost);
+  costs.fit(spent.cost_of_others);
+  std::string rows =
+      row(fmt::format("all {} recurrences", spent.recurrences),
+          cell("spent.energy_j", spent.energy.value(), energies.text(spent.energy, spent.energy_uncertainty)) +
+              cell("spent.time_s", spent.time.value(), to_text(spent.time)) +
+              cell("spent.cost_j", spent.cost.value(), costs.text(spent.cost)));
+  std::string note = "Every try and all measuring is in these sums.";
+  if (!really_compared && spent.others > 0 && spent.others < spent.recurrences) {
+    rows +=
+        row(fmt::format("the {} that are not compared", spent.others),
+            cell("spent.energy_of_others_j", spent.energy_of_others.value(), energies.text(spent.energy_of_others)) +
+                cell("spent.time_of_others_s", spent.time_of_others.value(), to_text(spent.time_of_others)) +
+                cell("spent.cost_of_others_j", spent.cost_of_others.value(), costs.text(spent.cost_of_others)));
+    note += " A recurrence is not compared if it is running, missed its target, or ended before the default was known.";
+  }
+  if (spent.energy_unknown > 0) {
+    note += fmt::format(" A part of the energy of {} is unknown, and not in them.",
+                        spent.energy_unknown == 1 ? std::string{"one recurrence"}
+                                                  : fmt::format("{} recurrences", spent.energy_unknown));
+  }
+  return table("What the job has taken", {"", "energy of the GPUs", "time", "energy-time cost"}, rows) +
+         fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
 }
 
 std::string rows_of_default_really_run(const JobReportOptions& options) {
   std::string html;
   for (std::size_t i = 0; i < options.really_run_default.size(); ++i) {
     const SavingsView& savings = options.really_run_default[i];
+    const bool all = i + 1 == options.really_run_default.size();
     html += savings_rows(savings, fmt::format("really_run_default.{}", i),
-                         which_recurrences(savings.recurrences, i + 1 == options.really_run_default.size()),
-                         options.carbon);
+                         all ? all_of(savings.recurrences) : the_last(savings.recurrences), options.carbon);
   }
   return html;
 }
@@ -151,17 +197,16 @@ std::string rows_of_default_really_run(const JobReportOptions& options) {
 std::string rows_of_expected_default(const JobView& job, const CarbonIntensity& carbon) {
   std::string html;
   if (job.savings_last) {
-    html += savings_rows(*job.savings_last, "savings_of_last_five",
-                         which_recurrences(job.savings_last->recurrences, false), carbon);
+    html += savings_rows(*job.savings_last, "savings_of_last_five", the_last(job.savings_last->recurrences), carbon);
   }
-  return html + savings_rows(*job.savings, "savings", which_recurrences(job.savings->recurrences, true), carbon);
+  return html + savings_rows(*job.savings, "savings", compared_of(job), carbon);
 }
 
 // One table: the measured default if it was really run, otherwise the expected one.
 std::string against_default(const JobView& job, const JobReportOptions& options) {
   const bool really = !options.really_run_default.empty();
   if (!really && !job.savings) {
-    return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown));
+    return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown)) + spent_table(job, false);
   }
   const CarbonIntensity& carbon = options.carbon;
   return table(really ? "The default was run beside each recurrence" : "The default as it is expected",
@@ -177,7 +222,8 @@ std::string against_default(const JobView& job, const JobReportOptions& options)
                     : "Its energy and time are computed from its own runs and profiles. A difference smaller than its "
                       "interval may be chance, and is shown as no clear difference.",
              job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
-             carbon.grams_per_kilowatt_hour, escaped(carbon.source));
+             carbon.grams_per_kilowatt_hour, escaped(carbon.source)) +
+         spent_table(job, really);
 }
 
 // What is known and what comes next
@@ -287,9 +333,11 @@ std::vector<Figure> figures_of(const JobView& job, const JobReportOptions& optio
       {change_of(&SavingsView::cost, &SavingsView::cost_uncertainty, &SavingsView::cost_of_default),
        "energy-time cost"}};
   if (std::abs(saved) > options.carbon.grams(all.energy_uncertainty.value_or(Joules{}))) {
-    figures.push_back(
-        {grams(std::abs(saved), std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, including exploration"
-                                                              : "CO2 equivalents saved so far, including exploration"});
+    const std::string when = !really && leaves_some_out(job)
+                                 ? fmt::format("in {} of {} recurrences", all.recurrences, job.spent.recurrences)
+                                 : "so far, including exploration";
+    figures.push_back({grams(std::abs(saved), std::abs(saved)),
+                       fmt::format("CO2 equivalents {} {}", saved < 0.0 ? "more" : "saved", when)});
   }
   return figures;
 }

@@ -2,6 +2,7 @@
 
 #include "report/job_figures.hpp"
 
+#include "base/amount_text.hpp"
 #include "records/json_value.hpp"
 #include "tests/support/golden.hpp"
 
@@ -100,6 +101,12 @@ JobView nightly() {
                                      .cost = Joules{50'000.0},
                                      .cost_of_default = Joules{506'250.0}};
   job.savings_last = job.savings;
+  job.spent = records::SpentView{.recurrences = 5};
+  for (const records::RecurrenceView& one : job.recurrences) {
+    job.spent.energy += one.energy.value_or(Joules{});
+    job.spent.time += one.time;
+    job.spent.cost += one.cost.value_or(Joules{});
+  }
   job.next = {.batch_size = 64,
               .purpose = records::TryPurpose::exploit,
               .limit = Watts{150.0},
@@ -151,6 +158,33 @@ double lookup(const JsonValue& job, const std::string& key) {
   throw std::out_of_range{key};
 }
 
+// The page and the terminal show the same numbers, rounded.
+TEST(JobReport, SaysWhatAllRecurrencesTookAndWhichAreNotCompared) {
+  JobView job = nightly();
+  job.spent = records::SpentView{.recurrences = 9,
+                                 .energy = 123'456.7_J,
+                                 .energy_uncertainty = 1'000_J,
+                                 .time = 3600_s,
+                                 .cost = 200'000_J,
+                                 .energy_unknown = 1,
+                                 .others = 4,
+                                 .energy_of_others = 23'456.7_J,
+                                 .time_of_others = 600_s,
+                                 .cost_of_others = 40'000_J};
+  const std::string html = job_report(job, {});
+  const auto has = [&](const std::string& text) { return html.find(text) != std::string::npos; };
+  EXPECT_TRUE(has(R"(data-key="spent.energy_j" data-value="123456.7">)" + to_text(123'456.7_J, 1'000_J)));
+  EXPECT_TRUE(has(R"(data-key="spent.energy_of_others_j" data-value="23456.7">)"));
+  EXPECT_TRUE(has("all 9 recurrences"));
+  EXPECT_TRUE(has("the 4 that are not compared"));
+  EXPECT_TRUE(has("the 5 of 9 recurrences that are compared"));
+  EXPECT_TRUE(has("A part of the energy of one recurrence is unknown"));
+  EXPECT_FALSE(has("including all exploration"));
+  job.savings.reset();
+  job.savings_last.reset();
+  EXPECT_NE(job_report(job, {}).find("data-key=\"spent.energy_j\""), std::string::npos);
+}
+
 TEST(JobReport, MatchesTheReviewedPage) {
   test::expect_golden("report/job.html", job_report(nightly(), {.remarks = {"It is made up."},
                                                                 .happened = {{.x = 3, .label = "the data changed"}}}));
@@ -176,7 +210,7 @@ TEST(JobReport, ItsTablesHoldTheNumbersThatZeusJobsPrints) {
       ++compared;
     }
   });
-  EXPECT_EQ(compared, 6U + 6U + 4U * 5U + 6U * 7U);
+  EXPECT_EQ(compared, 6U + 6U + 4U * 5U + 6U * 7U + 3U);
 }
 
 TEST(JobReport, ShowsOnlyTheMeasuredDefaultIfItWasReallyRun) {

@@ -75,6 +75,9 @@ class Demo(unittest.TestCase):
         self.assertEqual(len(told["nights"]), len(job["recurrences"]))
         self.assertAlmostEqual(told["savings"]["energy_j"],
                                sum(night["default_energy_j"] - night["energy_j"] for night in told["nights"]), delta=1e-6)
+        for what in ("energy_j", "time_s", "cost_j"):
+            total = sum(night[what] for night in told["nights"])
+            self.assertAlmostEqual(job["spent"][what], total, delta=1e-9 * total, msg="the demo's sums are the job's")
         self.assertIn(f"All {len(told['nights'])} nights", done.stdout)
         batch_sizes = {str(one["batch_size"]): one for one in job["batch_sizes"]}
         for key, value in numbers.cells.items():
@@ -86,6 +89,8 @@ class Demo(unittest.TestCase):
                 number, _, what = rest.partition(".")
                 known = next(one for one in job["tries"] if one["try"] == int(number))[what]
                 self.assertEqual(value, known["value"] if isinstance(known, dict) else known, key)
+            elif kind == "spent":
+                self.assertEqual(value, job["spent"][rest], key)
             else:
                 self.assertEqual(kind, "really_run_default", "what was really run stands there, and nothing expected beside it")
         costs = [(x, y) for series, x, y in numbers.points if series == "cost.reached"]

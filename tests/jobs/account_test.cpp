@@ -16,8 +16,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <optional>
 #include <ranges>
+#include <variant>
+#include <vector>
 
 namespace zeus::jobs {
 namespace {
@@ -78,6 +82,61 @@ TEST(Account, SaysTheSameHoweverOftenItWasSavedInBetween) {
   }
   EXPECT_GT(savings, histories / 2) << "histories without known figures test little";
   EXPECT_GT(of_last, histories / 2);
+}
+
+// What the entries of a history say that tries and measuring took.
+records::Spent of_entries(const std::vector<JobEntry>& entries, double eta) {
+  std::map<std::uint64_t, Watts> max_power;  // of each recurrence's devices
+  records::Spent sum{};
+  const auto add = [&](std::uint64_t recurrence, Joules energy, Seconds time) {
+    const Joules cost = energy * eta + max_power.at(recurrence) * time * (1.0 - eta);
+    sum = sum + records::Spent{.energy = energy, .time = time, .cost = cost};
+  };
+  for (const JobEntry& entry : entries) {
+    if (const auto* const begun = std::get_if<records::RecurrenceBegun>(&entry.body)) {
+      max_power[begun->recurrence] = begun->device.max_power;
+    } else if (const auto* const measured = std::get_if<records::ProfileTaken>(&entry.body)) {
+      add(measured->event.recurrence, measured->event.energy, measured->event.time);
+    } else if (const auto* const finished = std::get_if<records::TryFinished>(&entry.body)) {
+      const bool unknown = finished->left_out && finished->gpus.empty();
+      if (unknown) {
+        sum.time += finished->event.time;
+      } else {
+        add(finished->event.recurrence, finished->event.energy, finished->event.time);
+      }
+    }
+  }
+  return sum;
+}
+
+// The JSON of a job's view, as `zeus jobs NAME --json` and a server give it, and of its summary.
+TEST(Account, EverythingThatTriesAndMeasuringTookIsCounted) {
+  int with_others = 0;
+  std::uint64_t most = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random chaos{seed, 2};
+    const std::vector<JobEntry> entries = history(1000 + seed, 5 + chaos.below(280));
+    const JobAccount account = by_entries(entries, RandomHistory::definition().eta, JobAccount::usual, chaos);
+    const records::JobView view = records::job_view_from_json(to_json(view_of(stored(), account)));
+    const records::JobSummary summary = records::job_summary_from_json(to_json(summary_of(stored(), account)));
+    const records::Spent truth = of_entries(entries, account.eta());
+    const records::SpentView& spent = view.spent;
+    EXPECT_NEAR(spent.energy.value(), truth.energy.value(), 1e-9 * truth.energy.value());
+    EXPECT_NEAR(spent.time.value(), truth.time.value(), 1e-9 * truth.time.value());
+    EXPECT_NEAR(spent.cost.value(), truth.cost.value(), 1e-9 * truth.cost.value());
+    EXPECT_EQ(summary.took, (records::Spent{.energy = spent.energy, .time = spent.time, .cost = spent.cost}));
+    EXPECT_EQ(spent.recurrences, summary.recurrences);
+    // What is compared and what is not are all there is.
+    const std::uint64_t compared = view.savings ? view.savings->recurrences : 0;
+    const Joules in_savings = view.savings ? view.savings->energy_of_default - view.savings->energy : Joules{};
+    EXPECT_EQ(compared + spent.others, spent.recurrences);
+    EXPECT_NEAR((in_savings + spent.energy_of_others).value(), truth.energy.value(), 1e-9 * truth.energy.value());
+    with_others += view.savings && spent.others > 0 ? 1 : 0;
+    most = std::max(most, spent.recurrences);
+  }
+  EXPECT_GT(with_others, 20);
+  EXPECT_GE(most, 40U);
 }
 
 TEST(Account, DaysSumUpToWhatRecurrencesSaved) {
