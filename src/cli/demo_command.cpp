@@ -87,7 +87,6 @@ demo::TourOptions DemoCommand::options() const {
     options.smallest_batch_size = 32;
     options.largest_batch_size = 512;
     options.most_nights = 36;
-    options.settled_after = 3;
     options.nights_beyond = 3;
   }
   if (steady_) {

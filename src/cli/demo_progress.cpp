@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 namespace zeus::cli {
 
@@ -71,8 +72,9 @@ void DemoProgress::tell(const demo::TourEvent& event) {
     line(fmt::format("night {:>3}: {}: {} after {} epochs, {}, {}", night_ + 1, at(over->batch_size, over->limit),
                      how_it_ended(over->outcome), over->epochs, to_text(over->time), to_text(over->energy)));
   } else if (const auto* done = std::get_if<demo::NightOver>(&event)) {
-    if (done->settled) {
-      line("    it has settled");
+    if (done->settled != std::exchange(settled_, done->settled)) {
+      line(done->settled ? fmt::format("    it has settled on batch size {}", *done->settled)
+                         : std::string{"    it has not settled any more"});
     }
   }
 }

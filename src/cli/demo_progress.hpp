@@ -6,6 +6,7 @@
 #include "demo/tour.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace zeus::cli {
@@ -25,6 +26,7 @@ class DemoProgress {
   std::size_t most_nights_;
   std::size_t night_ = 0;
   std::string try_;
+  std::optional<int> settled_;
 };
 
 }  // namespace zeus::cli

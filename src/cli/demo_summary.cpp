@@ -74,8 +74,7 @@ std::string story(const demo::TourResult& result) {
     return text +
            fmt::format("The default, {}, is already the best that was found: there is nothing to save on it.\n", now);
   }
-  text += result.settled ? fmt::format("After {} nights the job has settled on {}.\n", *result.settled + 1,
-                                       setting(last_try(result, *result.settled)))
+  text += result.settled ? fmt::format("After {} nights the job has settled on {}.\n", *result.settled + 1, now)
                          : fmt::format("After {} nights the job has not settled yet; it ran {} last.\n", nights, now);
   return text;
 }

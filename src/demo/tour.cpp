@@ -5,6 +5,7 @@
 #include "control/ledger.hpp"
 #include "demo/network_try.hpp"
 #include "jobs/driver.hpp"
+#include "jobs/settling.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "optimize/cost/energy_time_cost.hpp"
 
@@ -137,25 +138,6 @@ void run_default(const Bench& bench, const jobs::Job& job, const small_network::
   night.default_cost = job.cost(night.default_energy, night.default_time);
 }
 
-// Whether the last `wanted` recurrences since `first` all ran the same batch size, each in a single try.
-bool has_settled(const records::JobView& job, std::size_t first, std::size_t wanted) {
-  if (job.recurrences.size() < first + wanted) {
-    return false;
-  }
-  std::optional<int> batch_size;
-  for (std::size_t i = job.recurrences.size() - wanted; i < job.recurrences.size(); ++i) {
-    if (job.recurrences[i].tries != 1) {
-      return false;
-    }
-    const auto one = std::ranges::find(job.tries, job.recurrences[i].number, &records::TryView::recurrence);
-    if (batch_size.value_or(one->batch_size) != one->batch_size) {
-      return false;
-    }
-    batch_size = one->batch_size;
-  }
-  return true;
-}
-
 }  // namespace
 
 Tour::Tour(TourOptions options, const MakeGpu& make_gpu, store::JobStore& store, const FileTree& folder,
@@ -201,14 +183,20 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
     Night night{.energy = done.energy.value(), .time = done.time, .cost = done.cost.value()};
     run_default(beside.bench, job, course, seed, night);
     result.nights.push_back(night);
-    const bool settled = !result.settled && has_settled(view, first, options_.settled_after);
+    // What ran before the images changed says nothing of them.
+    const bool settled = view.settled && number + 1 >= first + jobs::settled_recurrences;
     if (settled && options_.mislabelled > 0.0 && !result.labels_went_wrong) {
       result.labels_went_wrong = number + 1;
       first = number + 1;
-    } else if (settled) {
+    } else if (!settled) {
+      result.settled.reset();
+    } else if (!result.settled) {
       result.settled = number;
     }
-    tell(NightOver{.night = number, .cost = night.cost, .default_cost = night.default_cost, .settled = settled});
+    tell(NightOver{.night = number,
+                   .cost = night.cost,
+                   .default_cost = night.default_cost,
+                   .settled = settled ? view.settled : std::nullopt});
   }
   result.job = job.view();
   return result;

@@ -34,7 +34,6 @@ struct TourOptions {
   double eta = 0.5;
   double mislabelled = 0.4;        // share of the images, once that starts; 0: never
   std::size_t most_nights = 60;    // in all
-  std::size_t settled_after = 5;   // nights in a row at one batch size, without a failed try
   std::size_t nights_beyond = 15;  // nights that follow once it has settled for good
 };
 
@@ -68,9 +67,9 @@ struct TryOver {
 };
 struct NightOver {
   std::size_t night = 0;
-  Joules cost;          // with all tries
-  Joules default_cost;  // as really run
-  bool settled = false;
+  Joules cost;                 // with all tries
+  Joules default_cost;         // as really run
+  std::optional<int> settled;  // the batch size that the job is settled on now
 };
 using TourEvent = std::variant<NightBegun, LimitsMeasured, TryBegun, EpochTrained, TryOver, NightOver>;
 
@@ -100,7 +99,7 @@ struct TourResult {
   records::JobView job;
   std::vector<Night> nights;
   std::optional<std::size_t> labels_went_wrong;  // from this night on
-  std::optional<std::size_t> settled;            // from this night on, for good
+  std::optional<std::size_t> settled;            // from this night to the last one
   double target = 0.0;
 };
 
