@@ -4,8 +4,8 @@
 
 #include "base/environment.hpp"
 #include "run/heard_progress.hpp"
-#include "run/progress.hpp"
 #include "run/progress_patterns.hpp"
+#include "trial/progress.hpp"
 
 #include <zeus/units.hpp>
 
@@ -42,7 +42,7 @@ class Command {
 
   // Waits until there is progress, the command has ended, or the time is up. Returns the progress, which may come
   // together with the end.
-  virtual std::vector<Progress> wait(Seconds patience) = 0;
+  virtual std::vector<trial::Progress> wait(Seconds patience) = 0;
   // The exit code of an ended command; 128 + n for signal n.
   [[nodiscard]] virtual std::optional<int> exit_code() const = 0;
   // A message if it could not be run at all; nothing before its end.

@@ -46,10 +46,10 @@ void CommandSource::start(int batch_size, std::uint64_t seed) {
   began_ = clock_.now();
 }
 
-std::vector<Progress> CommandSource::go_on() {
-  std::vector<Progress> all = command_->wait(longest_wait);
-  for (const Progress& progress : all) {
-    steps_seen_ = steps_seen_ || std::holds_alternative<StepsDone>(progress);
+std::vector<trial::Progress> CommandSource::go_on() {
+  std::vector<trial::Progress> all = command_->wait(longest_wait);
+  for (const trial::Progress& progress : all) {
+    steps_seen_ = steps_seen_ || std::holds_alternative<trial::StepsDone>(progress);
   }
   return all;
 }

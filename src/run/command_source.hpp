@@ -24,7 +24,7 @@ class CommandSource final : public trial::Source {
   CommandSource(const RunOptions& options, const Environment& environment, Clock& clock, Launch launch);
 
   void start(int batch_size, std::uint64_t seed) override;
-  std::vector<Progress> go_on() override;
+  std::vector<trial::Progress> go_on() override;
   void stop() override { command_->end(); }
   [[nodiscard]] State state() override;
 

@@ -16,33 +16,34 @@ HeardProgress::HeardProgress(const PatternTexts& patterns)
 
 // Two streams have no order: a bar on standard error may be read after the epoch on standard output that it was drawn
 // before.
-void HeardProgress::add_to_the_epoch_before(StepsDone steps) {
-  const auto epoch = std::ranges::find_if(progress_ | std::views::reverse,
-                                          [](const Progress& one) { return std::holds_alternative<EpochsDone>(one); });
+void HeardProgress::add_to_the_epoch_before(trial::StepsDone steps) {
+  const auto epoch = std::ranges::find_if(progress_ | std::views::reverse, [](const trial::Progress& one) {
+    return std::holds_alternative<trial::EpochsDone>(one);
+  });
   steps.timed = false;
   progress_.insert(std::prev(epoch.base()), steps);
 }
 
-void HeardProgress::add(const std::optional<Progress>& progress, std::size_t source) {
+void HeardProgress::add(const std::optional<trial::Progress>& progress, std::size_t source) {
   if (!progress) {
     return;
   }
-  if (const auto* steps = std::get_if<StepsDone>(&*progress)) {
+  if (const auto* steps = std::get_if<trial::StepsDone>(&*progress)) {
     if (source_of_epoch_ && *source_of_epoch_ != source) {
       add_to_the_epoch_before(*steps);
       return;
     }
     // Single steps in a row are added into one event.
-    auto* const last = progress_.empty() ? nullptr : std::get_if<StepsDone>(&progress_.back());
+    auto* const last = progress_.empty() ? nullptr : std::get_if<trial::StepsDone>(&progress_.back());
     if (last != nullptr && last->timed == steps->timed) {
       last->count += steps->count;
       return;
     }
   }
-  if (std::holds_alternative<EpochsDone>(*progress)) {
+  if (std::holds_alternative<trial::EpochsDone>(*progress)) {
     source_of_epoch_ = source;
-    for (Progress& before : progress_ | std::views::reverse) {
-      if (auto* steps = std::get_if<StepsDone>(&before)) {
+    for (trial::Progress& before : progress_ | std::views::reverse) {
+      if (auto* steps = std::get_if<trial::StepsDone>(&before)) {
         steps->timed = false;
         break;
       }
@@ -51,8 +52,8 @@ void HeardProgress::add(const std::optional<Progress>& progress, std::size_t sou
   progress_.push_back(*progress);
 }
 
-void HeardProgress::add_printed(std::size_t stream, const std::vector<Progress>& all) {
-  for (const Progress& progress : all) {
+void HeardProgress::add_printed(std::size_t stream, const std::vector<trial::Progress>& all) {
+  for (const trial::Progress& progress : all) {
     add(sources_.printed(progress), stream);
   }
 }
@@ -65,7 +66,7 @@ void HeardProgress::hear(std::size_t stream, std::string_view bytes) {
 
 void HeardProgress::hear_reports(std::string_view bytes) {
   report_lines_.feed(bytes, [&](std::string_view line) {
-    if (const std::optional<Progress> progress = parse_report(line)) {
+    if (const std::optional<trial::Progress> progress = parse_report(line)) {
       ++reports_;
       add(sources_.reported(*progress), streams_.size());
     } else {
@@ -81,7 +82,7 @@ void HeardProgress::finish() {
   }
 }
 
-std::vector<Progress> HeardProgress::take() {
+std::vector<trial::Progress> HeardProgress::take() {
   source_of_epoch_.reset();
   return std::exchange(progress_, {});
 }

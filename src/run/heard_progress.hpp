@@ -4,9 +4,9 @@
 #pragma once
 
 #include "run/line_splitter.hpp"
-#include "run/progress.hpp"
 #include "run/progress_patterns.hpp"
 #include "run/progress_sources.hpp"
+#include "trial/progress.hpp"
 
 #include <array>
 #include <cstddef>
@@ -30,7 +30,7 @@ class HeardProgress {
 
   [[nodiscard]] bool any() const { return !progress_.empty(); }
   // The progress since the last call.
-  std::vector<Progress> take();
+  std::vector<trial::Progress> take();
 
   struct Seen {
     ProgressPatterns::Matches output;
@@ -48,14 +48,14 @@ class HeardProgress {
     ProgressPatterns patterns;
   };
 
-  void add_printed(std::size_t stream, const std::vector<Progress>& all);
-  void add(const std::optional<Progress>& progress, std::size_t source);
-  void add_to_the_epoch_before(StepsDone steps);
+  void add_printed(std::size_t stream, const std::vector<trial::Progress>& all);
+  void add(const std::optional<trial::Progress>& progress, std::size_t source);
+  void add_to_the_epoch_before(trial::StepsDone steps);
 
   std::array<Stream, 2> streams_;
   LineSplitter report_lines_;
   ProgressSources sources_;
-  std::vector<Progress> progress_;
+  std::vector<trial::Progress> progress_;
   std::optional<std::size_t> source_of_epoch_;  // of the last one in `progress_`
   std::uint64_t reports_ = 0;
   std::uint64_t strange_reports_ = 0;

@@ -10,7 +10,7 @@ namespace {
 
 class HeardProgressTest : public testing::Test {
  protected:
-  std::vector<Progress> hear(std::string_view bytes) {
+  std::vector<trial::Progress> hear(std::string_view bytes) {
     heard_.hear(0, bytes);
     return heard_.take();
   }
@@ -21,21 +21,21 @@ class HeardProgressTest : public testing::Test {
 // As Keras draws it: a bar's line ends when the next bar is drawn; after the last step, that is after evaluation.
 TEST_F(HeardProgressTest, SeesABarWhenItIsDrawn) {
   for (const std::string_view drawn : {"\r 1/3 [=>..]", "\r 2/3 [==>.]", "\r 3/3 [====]"}) {
-    const std::vector<Progress> step = hear(drawn);
+    const std::vector<trial::Progress> step = hear(drawn);
     ASSERT_EQ(step.size(), 1U) << drawn;
-    EXPECT_EQ(std::get<StepsDone>(step[0]), StepsDone{.count = 1}) << drawn;
+    EXPECT_EQ(std::get<trial::StepsDone>(step[0]), trial::StepsDone{.count = 1}) << drawn;
   }
-  const std::vector<Progress> end = hear("\r 3/3 [====] - val_accuracy: 0.5\n");
+  const std::vector<trial::Progress> end = hear("\r 3/3 [====] - val_accuracy: 0.5\n");
   ASSERT_EQ(end.size(), 2U) << "the step is not new";
-  EXPECT_TRUE(std::holds_alternative<EpochsDone>(end[1]));
+  EXPECT_TRUE(std::holds_alternative<trial::EpochsDone>(end[1]));
 }
 
 // A line that ends may say 0 when the first step is over; a bar says it before that.
 TEST_F(HeardProgressTest, ABarThatIsDrawnFromZeroHasAsManyStepsAsItSays) {
   EXPECT_TRUE(hear("\r 0/3 [....]").empty());
   EXPECT_EQ(hear("\r 1/3 [=>..]").size(), 1U);
-  EXPECT_EQ(std::get<StepsDone>(hear("\r 2/3 [==>.]").at(0)), StepsDone{.count = 1});
-  EXPECT_EQ(std::get<StepsDone>(hear("\r 3/3 [====]").at(0)), StepsDone{.count = 1});
+  EXPECT_EQ(std::get<trial::StepsDone>(hear("\r 2/3 [==>.]").at(0)), trial::StepsDone{.count = 1});
+  EXPECT_EQ(std::get<trial::StepsDone>(hear("\r 3/3 [====]").at(0)), trial::StepsDone{.count = 1});
   EXPECT_TRUE(hear("\n\r 0/3 [....]").empty());
 }
 
@@ -44,13 +44,13 @@ TEST_F(HeardProgressTest, WaitsForANumberThatIsNotComplete) {
   heard.hear(0, "\rstep 1");
   EXPECT_FALSE(heard.any());
   heard.hear(0, "2\r");
-  EXPECT_EQ(std::get<StepsDone>(heard.take().at(0)), StepsDone{.count = 1});
+  EXPECT_EQ(std::get<trial::StepsDone>(heard.take().at(0)), trial::StepsDone{.count = 1});
 }
 
 TEST_F(HeardProgressTest, DoesNotTimeStepsThatAreSeenWithTheEndOfTheirEpoch) {
-  const std::vector<Progress> all = hear(" 1/3 [=>..]\n 2/3 [==>.]\nval_accuracy: 0.5\n");
+  const std::vector<trial::Progress> all = hear(" 1/3 [=>..]\n 2/3 [==>.]\nval_accuracy: 0.5\n");
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(std::get<StepsDone>(all[0]), (StepsDone{.count = 2, .timed = false}));
+  EXPECT_EQ(std::get<trial::StepsDone>(all[0]), (trial::StepsDone{.count = 2, .timed = false}));
 }
 
 // A bar on standard error is drawn to its end before the epoch is printed, and both are there.
@@ -59,16 +59,16 @@ TEST_F(HeardProgressTest, CountsABarOnTheOtherStreamForTheEpochThatIsOver) {
   (void)heard_.take();
   heard_.hear(0, "val_accuracy: 0.5\n");
   heard_.hear(1, "\r 3/3 [====]\n");
-  const std::vector<Progress> all = heard_.take();
+  const std::vector<trial::Progress> all = heard_.take();
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(std::get<StepsDone>(all[1]), (StepsDone{.count = 1, .timed = false}));
-  EXPECT_TRUE(std::holds_alternative<EpochsDone>(all[2]));
+  EXPECT_EQ(std::get<trial::StepsDone>(all[1]), (trial::StepsDone{.count = 1, .timed = false}));
+  EXPECT_TRUE(std::holds_alternative<trial::EpochsDone>(all[2]));
 }
 
 TEST_F(HeardProgressTest, TimesTheFirstStepsOfTheNextEpoch) {
-  const std::vector<Progress> both = hear("val_accuracy: 0.5\n 1/3 [=>..]\n");
+  const std::vector<trial::Progress> both = hear("val_accuracy: 0.5\n 1/3 [=>..]\n");
   ASSERT_EQ(both.size(), 3U);
-  EXPECT_TRUE(std::get<StepsDone>(both[2]).timed);
+  EXPECT_TRUE(std::get<trial::StepsDone>(both[2]).timed);
 }
 
 }  // namespace

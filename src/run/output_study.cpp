@@ -178,10 +178,10 @@ std::uint64_t count_of(const PatternTexts& texts, const Lines& lines) {
   ProgressPatterns patterns{texts};
   std::uint64_t count = 0;
   for (const std::string& line : lines) {
-    for (const Progress& progress : patterns.read(line)) {
-      if (const auto* const steps = std::get_if<StepsDone>(&progress)) {
+    for (const trial::Progress& progress : patterns.read(line)) {
+      if (const auto* const steps = std::get_if<trial::StepsDone>(&progress)) {
         count += steps->count;
-      } else if (const auto* const epochs = std::get_if<EpochsDone>(&progress)) {
+      } else if (const auto* const epochs = std::get_if<trial::EpochsDone>(&progress)) {
         count += epochs->count;
       }
     }

@@ -49,13 +49,13 @@ Heard hear(const Proposal& proposal, const std::string& errors, const std::strin
   heard.hear(0, output);
   heard.finish();
   Heard result;
-  for (const Progress& progress : heard.take()) {
-    if (const auto* const metric = std::get_if<MetricSeen>(&progress)) {
+  for (const trial::Progress& progress : heard.take()) {
+    if (const auto* const metric = std::get_if<trial::MetricSeen>(&progress)) {
       result.metrics.push_back(metric->value);
-    } else if (const auto* const epochs = std::get_if<EpochsDone>(&progress)) {
+    } else if (const auto* const epochs = std::get_if<trial::EpochsDone>(&progress)) {
       result.epochs += epochs->count;
     } else {
-      result.steps += std::get<StepsDone>(progress).count;
+      result.steps += std::get<trial::StepsDone>(progress).count;
     }
   }
   return result;

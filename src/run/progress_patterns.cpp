@@ -79,7 +79,7 @@ std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
   }
   const double former = std::exchange(last, number).value_or(number - 1);
   const double way = number < former ? again : number - former;
-  return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), static_cast<double>(most_progress_at_once)));
+  return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), static_cast<double>(trial::most_progress_at_once)));
 }
 
 ProgressPatterns::StepCount::Steps ProgressPatterns::StepCount::advance(double number, bool redrawn) {
@@ -102,18 +102,18 @@ ProgressPatterns::StepCount::Steps ProgressPatterns::StepCount::advance(double n
   return {.now = way, .earlier = way - std::min<std::uint64_t>(way, 1)};
 }
 
-void ProgressPatterns::add_steps(std::string_view group, bool redrawn, std::vector<Progress>& progress) {
+void ProgressPatterns::add_steps(std::string_view group, bool redrawn, std::vector<trial::Progress>& progress) {
   const std::optional<double> number = number_in(group);
   const StepCount::Steps steps = number ? steps_.advance(*number, redrawn) : StepCount::Steps{.now = 1};
   if (steps.earlier > 0) {
-    progress.emplace_back(StepsDone{.count = steps.earlier, .timed = false});
+    progress.emplace_back(trial::StepsDone{.count = steps.earlier, .timed = false});
   }
   if (steps.now > 0) {
-    progress.emplace_back(StepsDone{.count = steps.now});
+    progress.emplace_back(trial::StepsDone{.count = steps.now});
   }
 }
 
-void ProgressPatterns::read_metric(std::string_view line, std::vector<Progress>& progress) {
+void ProgressPatterns::read_metric(std::string_view line, std::vector<trial::Progress>& progress) {
   std::string_view group;
   if (metric_ == nullptr || !match(*metric_, line, group)) {
     return;
@@ -126,14 +126,14 @@ void ProgressPatterns::read_metric(std::string_view line, std::vector<Progress>&
     return;
   }
   ++matches_.metric;
-  progress.emplace_back(MetricSeen{*value});
+  progress.emplace_back(trial::MetricSeen{*value});
   if (epoch_ == nullptr) {
-    progress.emplace_back(EpochsDone{1});
+    progress.emplace_back(trial::EpochsDone{1});
   }
 }
 
-std::vector<Progress> ProgressPatterns::read_redrawn(std::string_view line) {
-  std::vector<Progress> progress;
+std::vector<trial::Progress> ProgressPatterns::read_redrawn(std::string_view line) {
+  std::vector<trial::Progress> progress;
   std::string_view group;
   if (step_ != nullptr && match(*step_, line, group) && group.data() + group.size() != line.data() + line.size() &&
       number_in(group)) {
@@ -142,8 +142,8 @@ std::vector<Progress> ProgressPatterns::read_redrawn(std::string_view line) {
   return progress;
 }
 
-std::vector<Progress> ProgressPatterns::read(std::string_view line) {
-  std::vector<Progress> progress;
+std::vector<trial::Progress> ProgressPatterns::read(std::string_view line) {
+  std::vector<trial::Progress> progress;
   std::string_view group;
   ++matches_.lines;
   if (step_ != nullptr && match(*step_, line, group)) {
@@ -155,7 +155,7 @@ std::vector<Progress> ProgressPatterns::read(std::string_view line) {
     ++matches_.epoch;
     const std::optional<double> number = number_in(group);
     if (const std::uint64_t count = number ? epochs_.advance(*number, 1.0) : 1; count > 0) {
-      progress.emplace_back(EpochsDone{count});
+      progress.emplace_back(trial::EpochsDone{count});
     }
   }
   return progress;

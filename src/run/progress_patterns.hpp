@@ -3,7 +3,7 @@
 // back-references and look-around). Lines are bytes in no particular encoding. One thread.
 #pragma once
 
-#include "run/progress.hpp"
+#include "trial/progress.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -37,10 +37,10 @@ class ProgressPatterns {
 
   // The progress in this line, in the order in which it happened: steps, the metric, then the epoch that it ends.
   // Without an expression for epochs, each metric ends one.
-  [[nodiscard]] std::vector<Progress> read(std::string_view line);
+  [[nodiscard]] std::vector<trial::Progress> read(std::string_view line);
   // The steps in a progress bar whose line is not over yet; the rest of it is read when it is. Steps without a number,
   // or with one that may go on, wait until then, too.
-  [[nodiscard]] std::vector<Progress> read_redrawn(std::string_view line);
+  [[nodiscard]] std::vector<trial::Progress> read_redrawn(std::string_view line);
 
   // How many lines matched so far.
   struct Matches {
@@ -79,8 +79,8 @@ class ProgressPatterns {
     bool begun_ = false;     // the meaning of the very first number is known
   };
 
-  void add_steps(std::string_view group, bool redrawn, std::vector<Progress>& progress);
-  void read_metric(std::string_view line, std::vector<Progress>& progress);
+  void add_steps(std::string_view group, bool redrawn, std::vector<trial::Progress>& progress);
+  void read_metric(std::string_view line, std::vector<trial::Progress>& progress);
 
   std::unique_ptr<re2::RE2> metric_;
   std::unique_ptr<re2::RE2> epoch_;

@@ -10,16 +10,16 @@ namespace zeus::run {
 namespace {
 
 // Progress as a string, so that expectations read like what happened.
-std::string describe(const std::vector<Progress>& progress) {
+std::string describe(const std::vector<trial::Progress>& progress) {
   std::string text;
-  for (const Progress& one : progress) {
+  for (const trial::Progress& one : progress) {
     text += text.empty() ? "" : " ";
-    if (const auto* steps = std::get_if<StepsDone>(&one)) {
+    if (const auto* steps = std::get_if<trial::StepsDone>(&one)) {
       text += "s" + std::to_string(steps->count);
-    } else if (const auto* epochs = std::get_if<EpochsDone>(&one)) {
+    } else if (const auto* epochs = std::get_if<trial::EpochsDone>(&one)) {
       text += "e" + std::to_string(epochs->count);
     } else {
-      const double value = std::get<MetricSeen>(one).value;
+      const double value = std::get<trial::MetricSeen>(one).value;
       text += std::isnan(value) ? "nan" : std::isinf(value) ? "inf" : "m" + std::to_string(value).substr(0, 4);
     }
   }
@@ -75,8 +75,8 @@ std::string steps_of_epochs(const std::vector<std::vector<int>>& epochs) {
   for (const std::vector<int>& numbers : epochs) {
     std::uint64_t steps = 0;
     for (const int number : numbers) {
-      for (const Progress& one : patterns.read(std::to_string(number))) {
-        steps += std::get<StepsDone>(one).count;
+      for (const trial::Progress& one : patterns.read(std::to_string(number))) {
+        steps += std::get<trial::StepsDone>(one).count;
       }
     }
     text += std::to_string(steps) + " ";

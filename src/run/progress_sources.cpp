@@ -6,26 +6,26 @@
 
 namespace zeus::run {
 
-std::optional<Progress> ProgressSources::news_of_epochs() {
+std::optional<trial::Progress> ProgressSources::news_of_epochs() {
   const std::uint64_t former = std::exchange(epochs_, std::max({epochs_, epochs_printed_, epochs_reported_}));
-  return epochs_ > former ? std::optional<Progress>{EpochsDone{epochs_ - former}} : std::nullopt;
+  return epochs_ > former ? std::optional<trial::Progress>{trial::EpochsDone{epochs_ - former}} : std::nullopt;
 }
 
-std::optional<Progress> ProgressSources::printed(const Progress& progress) {
-  if (const auto* const epochs = std::get_if<EpochsDone>(&progress)) {
+std::optional<trial::Progress> ProgressSources::printed(const trial::Progress& progress) {
+  if (const auto* const epochs = std::get_if<trial::EpochsDone>(&progress)) {
     epochs_printed_ += epochs->count;
     return news_of_epochs();
   }
-  const bool reported = std::holds_alternative<StepsDone>(progress) ? steps_reported_ : metric_reported_;
+  const bool reported = std::holds_alternative<trial::StepsDone>(progress) ? steps_reported_ : metric_reported_;
   return reported ? std::nullopt : std::optional{progress};
 }
 
-std::optional<Progress> ProgressSources::reported(const Progress& progress) {
-  if (const auto* const epochs = std::get_if<EpochsDone>(&progress)) {
+std::optional<trial::Progress> ProgressSources::reported(const trial::Progress& progress) {
+  if (const auto* const epochs = std::get_if<trial::EpochsDone>(&progress)) {
     epochs_reported_ += epochs->count;
     return news_of_epochs();
   }
-  (std::holds_alternative<StepsDone>(progress) ? steps_reported_ : metric_reported_) = true;
+  (std::holds_alternative<trial::StepsDone>(progress) ? steps_reported_ : metric_reported_) = true;
   return progress;
 }
 

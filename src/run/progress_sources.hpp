@@ -3,7 +3,7 @@
 // one thread.
 #pragma once
 
-#include "run/progress.hpp"
+#include "trial/progress.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,13 +13,13 @@ namespace zeus::run {
 class ProgressSources {
  public:
   // The part of it that is new.
-  std::optional<Progress> printed(const Progress& progress);
-  std::optional<Progress> reported(const Progress& progress);
+  std::optional<trial::Progress> printed(const trial::Progress& progress);
+  std::optional<trial::Progress> reported(const trial::Progress& progress);
 
   [[nodiscard]] bool metric_reported() const { return metric_reported_; }
 
  private:
-  std::optional<Progress> news_of_epochs();
+  std::optional<trial::Progress> news_of_epochs();
 
   bool steps_reported_ = false;
   bool metric_reported_ = false;

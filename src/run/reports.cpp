@@ -15,18 +15,19 @@ std::optional<T> number_of(std::string_view text) {
 }
 
 template <typename Done>
-std::optional<Progress> progress_of(std::string_view count) {
+std::optional<trial::Progress> progress_of(std::string_view count) {
   if (count.empty()) {
     return Done{1};
   }
   const auto number = number_of<std::uint64_t>(count);
-  return number && *number > 0 && *number <= most_progress_at_once ? std::optional<Progress>{Done{*number}}
-                                                                   : std::nullopt;
+  return number && *number > 0 && *number <= trial::most_progress_at_once
+             ? std::optional<trial::Progress>{Done{*number}}
+             : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Progress> parse_report(std::string_view line) {
+std::optional<trial::Progress> parse_report(std::string_view line) {
   const std::size_t space = line.find(' ');
   const std::string_view word = line.substr(0, space);
   const std::string_view rest = space == std::string_view::npos ? std::string_view{} : line.substr(space + 1);
@@ -34,14 +35,14 @@ std::optional<Progress> parse_report(std::string_view line) {
     return std::nullopt;
   }
   if (word == "step") {
-    return progress_of<StepsDone>(rest);
+    return progress_of<trial::StepsDone>(rest);
   }
   if (word == "epoch") {
-    return progress_of<EpochsDone>(rest);
+    return progress_of<trial::EpochsDone>(rest);
   }
   if (word == "metric") {
     const auto value = number_of<double>(rest);
-    return value ? std::optional<Progress>{MetricSeen{*value}} : std::nullopt;
+    return value ? std::optional<trial::Progress>{trial::MetricSeen{*value}} : std::nullopt;
   }
   return std::nullopt;
 }

@@ -6,7 +6,7 @@
 //   metric VALUE   the model's metric now
 #pragma once
 
-#include "run/progress.hpp"
+#include "trial/progress.hpp"
 
 #include <optional>
 #include <string_view>
@@ -17,6 +17,6 @@ namespace zeus::run {
 inline constexpr const char* reports_variable = "ZEUS_PROGRESS";
 
 // Empty for a line that is none of these.
-std::optional<Progress> parse_report(std::string_view line);
+std::optional<trial::Progress> parse_report(std::string_view line);
 
 }  // namespace zeus::run

@@ -8,11 +8,11 @@ namespace zeus::run {
 namespace {
 
 TEST(Reports, AreStepsEpochsAndMetrics) {
-  EXPECT_EQ(std::get<StepsDone>(parse_report("step").value()).count, 1U);
-  EXPECT_EQ(std::get<StepsDone>(parse_report("step 25").value()).count, 25U);
-  EXPECT_EQ(std::get<EpochsDone>(parse_report("epoch").value()).count, 1U);
-  EXPECT_EQ(std::get<MetricSeen>(parse_report("metric -0.25e1").value()).value, -2.5);
-  EXPECT_TRUE(std::isnan(std::get<MetricSeen>(parse_report("metric nan").value()).value));
+  EXPECT_EQ(std::get<trial::StepsDone>(parse_report("step").value()).count, 1U);
+  EXPECT_EQ(std::get<trial::StepsDone>(parse_report("step 25").value()).count, 25U);
+  EXPECT_EQ(std::get<trial::EpochsDone>(parse_report("epoch").value()).count, 1U);
+  EXPECT_EQ(std::get<trial::MetricSeen>(parse_report("metric -0.25e1").value()).value, -2.5);
+  EXPECT_TRUE(std::isnan(std::get<trial::MetricSeen>(parse_report("metric nan").value()).value));
 }
 
 TEST(Reports, AreNothingElse) {

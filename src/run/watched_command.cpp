@@ -137,7 +137,7 @@ void WatchedCommand::send_what_is_due() {
   }
 }
 
-std::vector<Progress> WatchedCommand::wait(Seconds patience) {
+std::vector<trial::Progress> WatchedCommand::wait(Seconds patience) {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   const Instant deadline = clock_.now() + std::min(patience, longest_pause);
   while (!code_ && !heard_.any()) {

@@ -12,8 +12,8 @@
 #include "base/output_relay.hpp"
 #include "run/command.hpp"
 #include "run/heard_progress.hpp"
-#include "run/progress.hpp"
 #include "run/termination.hpp"
+#include "trial/progress.hpp"
 
 #include <zeus/units.hpp>
 
@@ -36,7 +36,7 @@ class WatchedCommand final : public Command {
   ~WatchedCommand() override;
 
   // Passes output and signals on while it waits.
-  std::vector<Progress> wait(Seconds patience) override;
+  std::vector<trial::Progress> wait(Seconds patience) override;
   // If the command had to be killed after a signal to this process: the code of that signal.
   [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
 

@@ -39,15 +39,15 @@ class WatchedCommandTest : public testing::Test {
     seen_ = command.seen();
     return text;
   }
-  static std::string describe(const std::vector<Progress>& progress) {
+  static std::string describe(const std::vector<trial::Progress>& progress) {
     std::string text;
-    for (const Progress& one : progress) {
-      if (const auto* steps = std::get_if<StepsDone>(&one)) {
+    for (const trial::Progress& one : progress) {
+      if (const auto* steps = std::get_if<trial::StepsDone>(&one)) {
         text += "s" + std::to_string(steps->count);
-      } else if (const auto* epochs = std::get_if<EpochsDone>(&one)) {
+      } else if (const auto* epochs = std::get_if<trial::EpochsDone>(&one)) {
         text += "e" + std::to_string(epochs->count);
       } else {
-        text += "m" + std::to_string(std::get<MetricSeen>(one).value).substr(0, 3);
+        text += "m" + std::to_string(std::get<trial::MetricSeen>(one).value).substr(0, 3);
       }
     }
     return text;

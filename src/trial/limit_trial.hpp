@@ -89,10 +89,11 @@ class LimitTrial {
   Seconds usual_word_;
   std::uint64_t events_in_epoch_ = 0;  // of steps at different times, whatever the task
   Instant last_event_;
-  std::uint64_t held_back_ = 0;        // steps not passed on yet
-  bool between_epochs_ = false;        // the measurement goes on with the next step
-  bool window_open_ = false;           // by watch()
-  PowerMeasurement seen_;              // by watch(), in sums
+  std::uint64_t held_back_ = 0;  // steps not passed on yet
+  bool between_epochs_ = false;  // the measurement goes on with the next step
+  bool opened_within_ = false;   // comparing began in the middle of the present epoch
+  bool window_open_ = false;     // by watch()
+  PowerMeasurement seen_;        // by watch(), in sums
   bool set_any_ = false;
   std::size_t unmeasured_ = 0;
   std::optional<PowerProfile> measured_;  // once that is over

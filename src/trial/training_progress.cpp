@@ -64,9 +64,10 @@ double TrainingProgress::beside(const Shape& shape) {
 }
 
 std::optional<EpochShape> TrainingProgress::shape() const {
-  const std::optional<Shape> one = later_count_ > 0 ? std::optional{Shape{.steps = later_epochs_.steps / later_count_,
-                                                                          .length = later_epochs_.length / later_count_}}
-                                                    : first_epoch_;
+  const std::optional<Shape> one = later_count_ > 0
+                                       ? std::optional{Shape{.steps = later_epochs_.steps / later_count_,
+                                                             .length = later_epochs_.length / later_count_}}
+                                       : first_epoch_;
   if (!one) {
     return std::nullopt;
   }

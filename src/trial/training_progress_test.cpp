@@ -21,7 +21,9 @@ TEST(TrainingProgress, CountsStepsAndEpochs) {
   }
   EXPECT_EQ(progress.epochs(), 3);
   EXPECT_EQ(progress.steps(), 60U);
-  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps * (1.0 + progress.shape().value_or(EpochShape{}).beside_steps), 50.0)
+  EXPECT_DOUBLE_EQ(
+      progress.shape().value_or(EpochShape{}).steps * (1.0 + progress.shape().value_or(EpochShape{}).beside_steps),
+      50.0)
       << "10 s, of which 5 steps take one";
 }
 
@@ -87,7 +89,9 @@ TEST(TrainingProgress, AnEpochIsAsLongHoweverManyOfItsStepsAreSeen) {
     }
     if (step % 25 == 0) {
       progress.take(EpochsDone{}, at_second(step));
-      EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps * (1.0 + progress.shape().value_or(EpochShape{}).beside_steps), 25.0);
+      EXPECT_DOUBLE_EQ(
+          progress.shape().value_or(EpochShape{}).steps * (1.0 + progress.shape().value_or(EpochShape{}).beside_steps),
+          25.0);
     }
   }
 }

@@ -37,9 +37,9 @@ struct NoGuardian final : control::Guardian {
 // Never ends, and reports the result of `tell` each time that it is waited for.
 class EndlessCommand final : public Command {
  public:
-  explicit EndlessCommand(std::function<std::vector<Progress>()> tell) : tell_{std::move(tell)} {}
+  explicit EndlessCommand(std::function<std::vector<trial::Progress>()> tell) : tell_{std::move(tell)} {}
 
-  std::vector<Progress> wait(Seconds /*patience*/) override { return tell_(); }
+  std::vector<trial::Progress> wait(Seconds /*patience*/) override { return tell_(); }
   [[nodiscard]] std::optional<int> exit_code() const override { return std::nullopt; }
   [[nodiscard]] std::optional<std::string> why_not_run() const override { return std::nullopt; }
   void end() override {}
@@ -50,7 +50,7 @@ class EndlessCommand final : public Command {
   [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
 
  private:
-  std::function<std::vector<Progress>()> tell_;
+  std::function<std::vector<trial::Progress>()> tell_;
 };
 
 class CommandTryTest : public testing::Test {
@@ -67,7 +67,7 @@ class CommandTryTest : public testing::Test {
   void draw(Watts power) { gpu_->set_load(physics::Load::constant(physics::Demand::of_power(power))); }
   void pass(Seconds time) { clock_.sleep_until(clock_.now() + time); }
   // Of a command that reports this.
-  CommandTry training(bool sets_limits, const std::function<std::vector<Progress>()>& tell) {
+  CommandTry training(bool sets_limits, const std::function<std::vector<trial::Progress>()>& tell) {
     return {checked(options_), place_, gpus_, sets_limits,
             [tell](const Command::Plan&) { return std::make_unique<EndlessCommand>(tell); }};
   }
@@ -98,9 +98,9 @@ TEST_F(CommandTryTest, IsChargedUpToItsTargetHoweverLongDecidingTakes) {
   draw(200_W);
   options_.target = records::JobTarget{.metric = 0.9};
   double metric = 0.5;
-  CommandTry training = this->training(false, [&]() -> std::vector<Progress> {
+  CommandTry training = this->training(false, [&]() -> std::vector<trial::Progress> {
     pass(10_s);
-    return {MetricSeen{.value = std::exchange(metric, 0.95)}};
+    return {trial::MetricSeen{.value = std::exchange(metric, 0.95)}};
   });
 
   training.trial().start(0, 1);
@@ -121,12 +121,12 @@ TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
   draw(80_W);
   constexpr int steps_of_an_epoch = 300;
   int steps = 0;
-  CommandTry training = this->training(true, [&]() -> std::vector<Progress> {
+  CommandTry training = this->training(true, [&]() -> std::vector<trial::Progress> {
     pass(0.1_s);
     if (++steps % steps_of_an_epoch == 0) {
-      return {StepsDone{}, EpochsDone{}};
+      return {trial::StepsDone{}, trial::EpochsDone{}};
     }
-    return {StepsDone{}};
+    return {trial::StepsDone{}};
   });
   const LimitProfile known{.limit = 250_W, .epoch_time = 100_s, .average_power = 200_W};
 
@@ -152,14 +152,14 @@ TEST_F(CommandTryTest, TakesEvaluationToBeAffectedHalfAsMuchAsSteps) {
   gpu_->set_load(physics::Load::constant(physics::Demand::of_work(1.0, 1.0, 0.0)));
   constexpr int steps_of_an_epoch = 300;
   int steps = 0;
-  CommandTry training = this->training(true, [&]() -> std::vector<Progress> {
+  CommandTry training = this->training(true, [&]() -> std::vector<trial::Progress> {
     pass(Seconds{0.1 / gpu_->operating_point().speed});
     if (++steps % steps_of_an_epoch == 0) {
       const Seconds trained = Seconds{0.1 * steps_of_an_epoch / gpu_->operating_point().speed};
       pass(0.5 * trained);
-      return {EpochsDone{}};
+      return {trial::EpochsDone{}};
     }
-    return {StepsDone{}};
+    return {trial::StepsDone{}};
   });
 
   training.trial().start(0, 1);
@@ -274,7 +274,7 @@ class WaysOfPrintingTest : public CommandTryTest, public testing::WithParamInter
     HeardProgress heard{checked(options_).patterns};
     const Instant began = clock_.now();
     std::size_t next = 0;
-    CommandTry training = this->training(true, [&]() -> std::vector<Progress> {
+    CommandTry training = this->training(true, [&]() -> std::vector<trial::Progress> {
       while (!heard.any() && next < lines.size()) {
         const Seconds late = Seconds{0.008} * draws_.uniform();
         clock_.sleep_until(std::max(clock_.now(), began + lines[next].at + late));

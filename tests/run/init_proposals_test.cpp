@@ -68,10 +68,10 @@ bool catches(const Printed& printed) {
   heard.finish();
   std::vector<double> metrics;
   std::uint64_t epochs = 0;
-  for (const run::Progress& progress : heard.take()) {
-    if (const auto* const metric = std::get_if<run::MetricSeen>(&progress)) {
+  for (const trial::Progress& progress : heard.take()) {
+    if (const auto* const metric = std::get_if<trial::MetricSeen>(&progress)) {
       metrics.push_back(metric->value);
-    } else if (const auto* const over = std::get_if<run::EpochsDone>(&progress)) {
+    } else if (const auto* const over = std::get_if<trial::EpochsDone>(&progress)) {
       epochs += over->count;
     }
   }

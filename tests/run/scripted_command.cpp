@@ -55,7 +55,7 @@ void ScriptedCommand::exit(int code) {
   heard_.finish();
 }
 
-std::vector<run::Progress> ScriptedCommand::wait(Seconds patience) {
+std::vector<trial::Progress> ScriptedCommand::wait(Seconds patience) {
   const Instant deadline = clock_.now() + patience;
   while (!code_ && !heard_.any() && clock_.now() < deadline) {
     const std::optional<Instant> next = live();

@@ -25,7 +25,7 @@ class ScriptedCommand final : public run::Command {
   ScriptedCommand& operator=(const ScriptedCommand&) = delete;
   ~ScriptedCommand() override;
 
-  std::vector<run::Progress> wait(Seconds patience) override;
+  std::vector<trial::Progress> wait(Seconds patience) override;
   [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
   [[nodiscard]] std::optional<std::string> why_not_run() const override { return std::nullopt; }
   void end() override;
