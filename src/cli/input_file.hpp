@@ -3,7 +3,6 @@
 
 #include <zeus/error.hpp>
 
-#include <optional>
 #include <string>
 
 namespace zeus::cli {
@@ -15,16 +14,20 @@ std::string read_input_file(const std::string& path);
 // Calls `use`: the message of an Error about what `file` says begins with that name.
 template <typename Use>
 auto about_file(const std::string& file, Use use) {
-  std::optional<Error> wrong;
+  ErrorKind kind{};
+  std::string why;
+  std::string advice;
   try {
     return use();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt_data && error.kind() != ErrorKind::invalid_argument) {
       throw;
     }
-    wrong.emplace(error.kind(), file + ": " + error.message(), error.advice());
+    kind = error.kind();
+    why = error.message();
+    advice = error.advice();
   }
-  throw *wrong;
+  throw Error{kind, file + ": " + why, advice};
 }
 
 }  // namespace zeus::cli
