@@ -6,9 +6,7 @@
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <iosfwd>
 #include <optional>
 
@@ -32,6 +30,14 @@ struct Energy {
   // Bound of the calibration error, which no repetition removes; unknown for most GPUs.
   std::optional<Joules> systematic = {};
   EnergyMethod method = EnergyMethod::counter;
+  // The parts of the uncertainty, relative to it: of the error that this energy has alone, and of the error that it has
+  // in common with other devices in the same window, because they were read together or work in step. If only the
+  // uncertainty is known, as of an energy from a file, all of it may be shared.
+  double own = 0.0;
+  double shared = 1.0;
+
+  // The uncertainty from its two parts, as half-widths.
+  ZEUS_API void set_uncertainty(Joules of_own, Joules of_shared);
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -45,18 +51,12 @@ struct Energy {
   friend bool operator==(const Energy&, const Energy&) = default;
 };
 
-// The sum over devices with independent errors: uncertainties add in squares, calibration bounds add up (and are
-// unknown if one is), and the method is the less direct of the two.
-inline Energy operator+(const Energy& a, const Energy& b) {
-  Energy sum{.value = a.value + b.value,
-             .uncertainty = Joules{std::hypot(a.uncertainty.value(), b.uncertainty.value())},
-             .systematic = std::nullopt,
-             .method = std::max(a.method, b.method)};
-  if (a.systematic && b.systematic) {
-    sum.systematic = *a.systematic + *b.systematic;
-  }
-  return sum;
-}
+// The sum over devices in one window: what each has alone of its uncertainty adds in squares, and what they share adds
+// up. So do calibration bounds (unknown if one is); the method is the less direct of the two.
+ZEUS_API Energy operator+(const Energy& a, const Energy& b);
+
+// The sum over windows, one after the other, which share nothing: both parts of the uncertainty add in squares.
+ZEUS_API Energy in_turn(const Energy& a, const Energy& b);
 
 // "63.0 ± 0.4 J", in a suitable unit.
 ZEUS_API std::ostream& operator<<(std::ostream& stream, const Energy& energy);

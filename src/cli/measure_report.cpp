@@ -47,7 +47,14 @@ std::string line(const std::string& amount, const std::string& what, std::size_t
   return fmt::format("{:>24}   {:<{}}   {}\n", amount, what, width, remark);
 }
 
-std::string line(const std::string& what, std::size_t width, const MeasuredEnergy& measured, Seconds time) {
+// What the interval leaves out.
+std::string calibration_text(const std::optional<Joules>& bound) {
+  return bound ? fmt::format("calibration ± {}", to_text(*bound)) : "calibration unknown";
+}
+
+// `is_total`: the one number that stands for the command.
+std::string line(const std::string& what, std::size_t width, const MeasuredEnergy& measured, Seconds time,
+                 bool is_total = false) {
   if (!measured.energy) {
     return line("not known", what, width, measured.reason);
   }
@@ -56,6 +63,9 @@ std::string line(const std::string& what, std::size_t width, const MeasuredEnerg
   if (time > Seconds{0}) {
     const Watts power = energy.value / time;
     said = fmt::format("{} W, {}", certain_digits(power.value(), (energy.uncertainty / time).value()), said);
+  }
+  if (is_total) {
+    said += ", " + calibration_text(energy.systematic);
   }
   const std::string text =
       line(with_interval(energy.value.value(), energy.uncertainty.value(), "J"), what, width, said);
@@ -103,13 +113,13 @@ std::string energy_lines(const Measurement& measurement, const GpusByNumber& gpu
   const std::size_t width = label_width(measurement, gpus);
   std::string text;
   for (const auto& [gpu, measured] : measurement.gpu_energy) {
-    text += line(label_of(gpu, gpus), width, measured, time);
+    text += line(label_of(gpu, gpus), width, measured, time, measurement.gpu_energy.size() == 1);
     if (const auto throttle = measurement.gpu_throttle.find(gpu); throttle != measurement.gpu_throttle.end()) {
       text += throttle_line(width, throttle->second, time);
     }
   }
   if (measurement.gpu_energy.size() > 1) {
-    text += line("all gpus", width, total, time);
+    text += line("all gpus", width, total, time, true);
   }
   for (const auto& [cpu, measured] : measurement.cpu_energy) {
     text += line(fmt::format("cpu {}", cpu), width, measured, time);

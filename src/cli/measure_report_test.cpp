@@ -3,6 +3,7 @@
 #include "cli/monitor_view.hpp"
 #include "tests/support/golden.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <span>
@@ -11,6 +12,8 @@
 
 namespace zeus::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 Measurement some_measurement() {
   Measurement m;
@@ -37,6 +40,19 @@ TEST(MeasureReport, ReadsLikePerfStat) {
   Measurement nothing;
   nothing.end = 1_s;
   test::expect_golden("cli/measure_text_without_devices.txt", measure_text(nothing, {}, "true"));
+}
+
+TEST(MeasureReport, TheTotalStatesItsCalibrationBesideIt) {
+  Measurement m = some_measurement();
+  m.gpu_energy[1] = {.energy = Energy{.value = 1500_J, .uncertainty = 2_J, .systematic = {}}};
+  const auto text = [&m] { return measure_text(m, some_gpus(), "python train.py"); };
+  EXPECT_THAT(text(), HasSubstr("all gpus                         320.00 W, counter, calibration unknown\n"));
+  m.gpu_energy[0].energy->systematic = 125_J;
+  m.gpu_energy[1].energy->systematic = 75_J;
+  EXPECT_THAT(text(), HasSubstr("320.00 W, counter, calibration ± 200 J\n"));
+  EXPECT_THAT(text(), HasSubstr("200.00 W, counter\n"));
+  m.gpu_energy.erase(1);
+  EXPECT_THAT(text(), HasSubstr("200.00 W, counter, calibration ± 125 J\n"));
 }
 
 TEST(MeasureReport, JsonNeverLacksAKey) {

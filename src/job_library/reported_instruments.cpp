@@ -89,7 +89,7 @@ void ReportedInstruments::tell(Seconds time, std::optional<Energy> energy) {
   } else if (taken_.gpus.empty()) {
     taken_.gpus.push_back({.gpu = elsewhere, .energy = *energy});
   } else {
-    taken_.gpus.front().energy = taken_.gpus.front().energy + *energy;
+    taken_.gpus.front().energy = in_turn(taken_.gpus.front().energy, *energy);
   }
 }
 

@@ -362,7 +362,7 @@ void JobState::follow(RunningTry& training, int epochs, const std::vector<record
   training.uncertainty = Joules{};
   for (const records::GpuEnergy& gpu : gpus) {
     training.energy += gpu.energy.value;
-    training.uncertainty = Joules{std::hypot(training.uncertainty.value(), gpu.energy.uncertainty.value())};
+    training.uncertainty += gpu.energy.uncertainty;  // all of which GPUs may share
   }
   training.costs.over(epochs, cost_on(max_power, training.energy, time));
 }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <utility>
 
 namespace zeus::jobs {
@@ -20,11 +19,11 @@ constexpr Seconds between_beats{10.0};
 constexpr double assumed_energy_doubt = 0.01;
 
 Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
-  double whole = 0.0;
+  Joules whole;
   for (const records::GpuEnergy& gpu : gpus) {
-    whole = std::hypot(whole, gpu.energy.uncertainty.value());
+    whole += gpu.energy.uncertainty;  // all of which GPUs may share
   }
-  return Joules{whole};
+  return whole;
 }
 
 // A later report of a try may not fall below an earlier one, apart from uncertainty: a provisional energy may exceed

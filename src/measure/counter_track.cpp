@@ -18,8 +18,9 @@ constexpr double looks_remembered = 8;  // of which the usual lateness is the me
 
 }  // namespace
 
-CounterTrack::CounterTrack(device::EnergyCounter counter, std::optional<SensorTiming> timing, Watts most)
-    : counter_{counter} {
+CounterTrack::CounterTrack(device::EnergyCounter counter, std::optional<SensorTiming> timing, Watts most,
+                           std::uint32_t whose)
+    : counter_{counter}, whose_{whose} {
   // One more than is kept, before the oldest is forgotten.
   history_.ticks.reserve(History::ticks_kept + 1);
   history_.runs.reserve(History::runs_kept + 1);
@@ -192,9 +193,10 @@ Instant CounterTrack::next_reading(Instant now) const {
                         : seen_none()    ? reading_->at
                                          : history_.ticks.back().middle() + *period * 0.5;
   const Bracket expected = rhythm_.after(after);
-  // A random offset: the place of a tick within its bracket must not depend on the rhythm or on earlier ticks.
+  // A random offset: the place of a tick within its bracket must not depend on the rhythm, on earlier ticks, or on the
+  // ticks of other counters.
   const auto number = static_cast<std::uint32_t>(next_number_);
-  const double offset = static_cast<double>(philox_block({number, 0, 0, 0}, {})[0]) * 0x1p-32;
+  const double offset = static_cast<double>(philox_block({number, 0, 0, 0}, {whose_, 0})[0]) * 0x1p-32;
   // From as far before the tick as looks are late, half of the way to it each time.
   const Seconds lead = std::clamp(usually_late_ * 3.0, step() * 0.5, *period * 0.5);
   const Instant early = expected.earliest - lead - step() * offset;

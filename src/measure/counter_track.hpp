@@ -25,9 +25,9 @@ class CounterTrack {
     broken,  // the counter went back, or further than any device could have drawn: the track has started again
   };
 
-  // `timing` and `most` are for the history.
+  // `timing` and `most` are for the history. `whose` differs between counters that are followed together.
   explicit CounterTrack(device::EnergyCounter counter, std::optional<SensorTiming> timing = {},
-                        Watts most = most_of_any_gpu);
+                        Watts most = most_of_any_gpu, std::uint32_t whose = 0);
 
   // `value` was read from the counter within `latency` around `at`. Readings that arrive out of order (from several
   // threads) are left out.
@@ -66,6 +66,7 @@ class CounterTrack {
   [[nodiscard]] Seconds step() const;
 
   device::EnergyCounter counter_;
+  std::uint32_t whose_;
   History history_;
   std::uint64_t next_number_ = 1;
   std::optional<RawReading> reading_;

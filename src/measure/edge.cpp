@@ -67,16 +67,18 @@ Edge settled_edge(const History& history, const Calibration& calibration, std::s
   const double share = std::clamp((at - cells.at[start].from) / cells.at[start].length(), 0.0, 1.0);
   const Tick& before = ticks[lower];
   const Tick& after = ticks[lower + 1];
-  return {.at = at,
-          .total = energy + path.energy,
-          .epoch = history.epoch,
-          .settled = true,
-          .timing = {{{before.number, path.power * -(1.0 - share), before.placed_within.value_or(before.width())},
-                      {after.number, path.power * -(before.placed_within ? 1.0 : share), after.width()}}},
-          .since = cells.at[here].from,
-          .deviation = path.deviation,
-          .unseen = unseen_at(calibration.unseen, history, before),
-          .own = square(history.resolution) / 12.0};
+  return {
+      .at = at,
+      .total = energy + path.energy,
+      .epoch = history.epoch,
+      .settled = true,
+      .timing = {{{before.number, path.power * -(1.0 - share), before.placed_within.value_or(before.width()),
+                   before.middle()},
+                  {after.number, path.power * -(before.placed_within ? 1.0 : share), after.width(), after.middle()}}},
+      .since = cells.at[here].from,
+      .deviation = path.deviation,
+      .unseen = unseen_at(calibration.unseen, history, before),
+      .own = square(history.resolution) / 12.0};
 }
 
 Edge predicted_edge(const History& history, const Calibration& calibration, Instant at) {
@@ -85,7 +87,8 @@ Edge predicted_edge(const History& history, const Calibration& calibration, Inst
   return {.at = at,
           .total = last.total + calibration.power * elapsed,
           .epoch = history.epoch,
-          .timing = {{{last.number, -calibration.power, last.width()}, {last.number + 1, Watts{0}, Seconds{0}}}},
+          .timing = {{{last.number, -calibration.power, last.width(), last.middle()},
+                      {last.number + 1, Watts{0}, Seconds{0}, last.middle()}}},
           .since = last.middle(),
           .spread = calibration.spread,
           .unseen = unseen_at(calibration.unseen, history, last),
@@ -97,8 +100,12 @@ Doubt own_stray(const Edge& edge) {
   return edge.settled ? edge.deviation.at(into) : edge.spread.over(into);
 }
 
+bool in_one_stretch(const Edge& begin, const Edge& end) {
+  return begin.settled == end.settled && begin.since == end.since;
+}
+
 Doubt stray(const Edge& begin, const Edge& end) {
-  if (begin.settled == end.settled && begin.since == end.since) {
+  if (in_one_stretch(begin, end)) {
     const Seconds apart = end.at - begin.at;
     return end.settled ? end.deviation.between(apart) : end.spread.between(apart);
   }
@@ -110,11 +117,17 @@ Doubt stray(const Edge& begin, const Edge& end) {
   return both;
 }
 
+Stray stray_at(const Edge& edge, JoulesSquared variance) {
+  const Seconds before = edge.at - edge.since;
+  return {.variance = variance, .before = before, .after = edge.settled ? edge.deviation.length - before : Seconds{0}};
+}
+
 // A tick may have come anywhere in its bracket. If two edges depend on the same tick, its error counts once.
-Doubt timing_doubt(const Edge& begin, const Edge& end) {
-  Doubt doubt;
+std::array<TickError, 4> tick_errors(const Edge& begin, const Edge& end) {
+  std::array<TickError, 4> errors;
   std::array<Watts, 2> shared;
-  for (const Edge::Timing& of_begin : begin.timing) {
+  for (std::size_t b = 0; b < 2; ++b) {
+    const Edge::Timing& of_begin = begin.timing[b];
     Watts weight = of_begin.weight;
     for (std::size_t i = 0; i < 2; ++i) {
       if (end.timing[i].tick == of_begin.tick) {
@@ -122,12 +135,13 @@ Doubt timing_doubt(const Edge& begin, const Edge& end) {
         weight = Watts{0};
       }
     }
-    doubt += Doubt::uniform(weight * of_begin.bracket);
+    errors[b] = {-weight * of_begin.bracket, of_begin.bracket, of_begin.middle};
   }
   for (std::size_t i = 0; i < 2; ++i) {
-    doubt += Doubt::uniform((end.timing[i].weight - shared[i]) * end.timing[i].bracket);
+    const Edge::Timing& of_end = end.timing[i];
+    errors[2 + i] = {(of_end.weight - shared[i]) * of_end.bracket, of_end.bracket, of_end.middle};
   }
-  return doubt;
+  return errors;
 }
 
 // The energy that a counter misses if it measures only part of the time. Each change of power is assumed to occur in
@@ -179,10 +193,26 @@ bool is_final(const History& history, Instant at) {
 }
 
 EnergyBetween energy_between(const Edge& begin, const Edge& end) {
+  EnergyBetween energy{.value = end.total - begin.total,
+                       .half_width = {},
+                       .of_ticks = {},
+                       .settled = begin.settled && end.settled,
+                       .ticks = tick_errors(begin, end),
+                       .strays = {}};
+  Doubt of_ticks;
+  for (const TickError& error : energy.ticks) {
+    of_ticks += Doubt::uniform(error.range);
+  }
   const JoulesSquared gathered = std::max(JoulesSquared{}, end.gathered - begin.gathered);
-  const Doubt always = timing_doubt(begin, end) + unseen_doubt(begin, end) + Doubt::of(begin.own, uniform_excess) +
+  const Doubt always = of_ticks + unseen_doubt(begin, end) + Doubt::of(begin.own, uniform_excess) +
                        Doubt::of(end.own, uniform_excess) + Doubt::of(gathered, normal_excess);
-  return {.value = end.total - begin.total, .half_width = half_width_95(always, stray(begin, end))};
+  const Doubt astray = stray(begin, end);
+  energy.half_width = half_width_95(always, astray);
+  energy.of_ticks = of_ticks.half_width_95();
+  const bool one_stretch = in_one_stretch(begin, end);
+  energy.strays[0] = stray_at(begin, one_stretch ? JoulesSquared{} : own_stray(begin).variance);
+  energy.strays[1] = stray_at(end, one_stretch ? astray.variance : own_stray(end).variance);
+  return energy;
 }
 
 }  // namespace zeus::measure

@@ -26,6 +26,7 @@ struct Edge {
     std::uint64_t tick = 0;
     Watts weight;
     Seconds bracket;
+    Instant middle;  // of the bracket
   };
 
   Instant at;
@@ -50,9 +51,29 @@ std::optional<Edge> edge(const History& history, const Calibration& calibration,
 // Whether the last tick that the edge at this instant needs has come, so that waiting longer does not improve it.
 bool is_final(const History& history, Instant at);
 
+// The error of an energy by one tick, which may have come anywhere in its bracket.
+struct TickError {
+  Joules range;  // how far the energy moves as the tick moves through the bracket; below 0 if it falls
+  Seconds bracket;
+  Instant middle;
+};
+
+// How far the load may have led the energy astray at an edge, within a stretch that begins `before` the edge and ends
+// `after` it; 0 if the energy at the edge is a prediction.
+struct Stray {
+  JoulesSquared variance;
+  Seconds before;
+  Seconds after;
+};
+
 struct EnergyBetween {
   Joules value;
   Joules half_width;  // of the interval that holds the true energy in 95 of 100 cases
+  // What the interval consists of, for comparing it with those of other GPUs (shared_errors.hpp).
+  Joules of_ticks;  // half-width of the part that comes from when the ticks came; the rest is what the load did
+  bool settled = false;
+  std::array<TickError, 4> ticks;
+  std::array<Stray, 2> strays;  // at the beginning and at the end; all at the end if both lie in one stretch
 };
 
 // The energy from `begin` to `end`, both of the same counter and epoch. The part of their errors that they share

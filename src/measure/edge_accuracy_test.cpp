@@ -95,6 +95,33 @@ TEST(EdgeAccuracyOfQuickSteps, TheIntervalIsHardlyWiderThanTheErrors) {
   }
 }
 
+// Totals over several GPUs, whatever they have in common.
+TEST(EdgeAccuracyOfTotals, TheIntervalHoldsTheTrueEnergyAndIsHardlyWiderThanTheErrors) {
+  constexpr int windows = 150;
+  for (const bool in_step : {true, false}) {
+    for (const bool ticks_together : {true, false}) {
+      for (const double period_ms : {0.0, -30.0, -100.0}) {
+        SCOPED_TRACE(testing::Message() << period_ms << " ms, " << in_step << ticks_together);
+        const bool constant = period_ms == 0;
+        const auto result = test::measure_accuracy({.model = physics::preset("A100"),
+                                                    .low = Watts{constant ? 200.0 : 80.0},
+                                                    .high = Watts{constant ? 200.0 : 300.0},
+                                                    .period = Milliseconds{std::abs(period_ms)},
+                                                    .irregular = !constant,
+                                                    .window = 230_ms,
+                                                    .windows = windows,
+                                                    .late = 5_ms,
+                                                    .gpus = 4,
+                                                    .ticks_together = ticks_together,
+                                                    .in_step = in_step});
+        EXPECT_GT(result.settled.coverage, least_coverage(windows));
+        EXPECT_GT(result.immediate.coverage, least_coverage(windows));
+        EXPECT_LT(result.settled.width, constant ? 2.0 : 1.5);
+      }
+    }
+  }
+}
+
 TEST(EdgeAccuracyOfAPartTimeCounter, TheIntervalStillHoldsTheTrueEnergy) {
   physics::GpuModel model = physics::preset("A100");
   model.sensors.counter_part_time = true;

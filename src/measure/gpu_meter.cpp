@@ -1,6 +1,7 @@
 #include "measure/gpu_meter.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace zeus::measure {
 
@@ -76,7 +77,8 @@ GpuMeter::GpuMeter(std::shared_ptr<device::Gpu> gpu)
       has_samples_{gpu_->features().has(device::GpuFeature::power_samples)},
       power_kind_{best_power(gpu_->features())},
       most_power_{most_power(*gpu_)},
-      track_{counter_of(*gpu_), timing_, most_power_},
+      track_{counter_of(*gpu_), timing_, most_power_,
+             static_cast<std::uint32_t>(std::hash<std::string>{}(gpu_->identity().uuid))},
       power_{timing_ ? timing_->window : Seconds{0}},
       generation_{gpu_->generation()} {
 }
@@ -110,6 +112,7 @@ void GpuMeter::take_in(const Reading<device::Stamped<Joules>>& reading) {
   const auto seen = track_.observe(reading->at, reading->latency, reading->value);
   if (seen == CounterTrack::Observation::ticked) {
     calibration_.reset();
+    recent_load_.reset();
   }
   if (seen == CounterTrack::Observation::broken) {
     ++breaks_;
@@ -282,6 +285,14 @@ bool GpuMeter::final(Instant at) const {
   return power_.latest() && *power_.latest() > at;
 }
 
+RecentLoad GpuMeter::recent_load() const {
+  const std::lock_guard guard{mutex_};
+  if (!recent_load_) {
+    recent_load_ = measure::recent_load(track_.history());
+  }
+  return *recent_load_;
+}
+
 std::uint64_t GpuMeter::breaks() const {
   const std::lock_guard guard{mutex_};
   return breaks_;
@@ -322,7 +333,7 @@ bool GpuMeter::counter_sees_a_part() const {
   return has_counter_ && calibration().unseen.suspected;
 }
 
-std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) const {
+std::optional<EnergyBetween> GpuMeter::rough_energy(Instant from, Instant to) const {
   const std::lock_guard guard{mutex_};
   const auto begin = power_.edge(from);
   const auto end = power_.edge(to);
@@ -330,9 +341,9 @@ std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) 
     return std::nullopt;
   }
   // Between so few readings the GPU may have drawn anything from nothing to twice as much.
-  const EnergyBetween energy = energy_between(*begin, *end);
-  return Rough{.value = energy.value,
-               .half_width = std::max({energy.half_width, energy.value, beyond_readings(from, to, energy.value)})};
+  EnergyBetween energy = energy_between(*begin, *end);
+  energy.half_width = std::max({energy.half_width, energy.value, beyond_readings(from, to, energy.value)});
+  return energy;
 }
 
 Joules GpuMeter::possibly_beyond_readings(Instant from, Instant to, Joules value) const {

@@ -9,6 +9,7 @@
 #include "measure/counter_track.hpp"
 #include "measure/edge.hpp"
 #include "measure/power_track.hpp"
+#include "measure/recent_load.hpp"
 
 #include <zeus/device_values.hpp>
 #include <zeus/energy.hpp>
@@ -46,6 +47,8 @@ class GpuMeter {
   // The energy at an instant; nothing if it is unknown (`why_not` gives the reason).
   [[nodiscard]] std::optional<Edge> edge(Instant at) const;
   [[nodiscard]] bool final(Instant at) const;
+  // How its power changed of late; nothing is known without a counter.
+  [[nodiscard]] RecentLoad recent_load() const;
   // Grows when the counter was reset, the driver reloaded or the device lost: no energy is known across it.
   [[nodiscard]] std::uint64_t breaks() const;
   [[nodiscard]] std::string why_broken() const;
@@ -55,11 +58,7 @@ class GpuMeter {
   [[nodiscard]] std::optional<Joules> energy_by_samples(Instant from, Instant to) const;
   // Whether the counter seems to see only a part of the time.
   [[nodiscard]] bool counter_sees_a_part() const;
-  struct Rough {
-    Joules value;
-    Joules half_width;  // of a 95 % interval
-  };
-  [[nodiscard]] std::optional<Rough> rough_energy(Instant from, Instant to) const;
+  [[nodiscard]] std::optional<EnergyBetween> rough_energy(Instant from, Instant to) const;
   // How much more than `value` the GPU may have drawn in a short window that is mostly later than the sensor's last
   // update.
   [[nodiscard]] Joules possibly_beyond_readings(Instant from, Instant to, Joules value) const;
@@ -91,7 +90,9 @@ class GpuMeter {
 
   mutable std::mutex mutex_;
   CounterTrack track_;
-  mutable std::optional<Calibration> calibration_;  // of the track's history, once an edge has needed it
+  // Of the track's history, once they have been needed.
+  mutable std::optional<Calibration> calibration_;
+  mutable std::optional<RecentLoad> recent_load_;
   PowerTrack power_;
   std::deque<device::Stamped<Celsius>> temperatures_;
   std::deque<device::ThrottleTimes> throttle_times_;

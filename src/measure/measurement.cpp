@@ -1,3 +1,4 @@
+#include "measure/shared_errors.hpp"
 #include "measure/windows.hpp"
 
 #include <fmt/format.h>
@@ -6,7 +7,9 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace zeus::measure {
 
@@ -29,15 +32,18 @@ void forget_others(std::map<int, Value>& values, const Edges& edges, Number numb
                 [&](const auto& entry) { return std::ranges::find(edges, entry.first, number) == edges.end(); });
 }
 
-void measure_gpu(const GpuMeter& meter, const GpuEdges& gpu, Instant begin, Instant end, MeasuredEnergy& measured) {
+// Nothing if the energy is unknown.
+std::optional<EnergyBetween> measure_gpu(const GpuMeter& meter, const GpuEdges& gpu, Instant begin, Instant end,
+                                         MeasuredEnergy& measured) {
   clear(measured);
   if (gpu.breaks_at_begin != gpu.breaks_at_end) {
     measured.reason = gpu.why_broken;
-    return;
+    return std::nullopt;
   }
   const bool usable = gpu.begin && gpu.end && gpu.begin->epoch == gpu.end->epoch;
   if (!usable) {
-    if (const auto rough = meter.rough_energy(begin, end)) {
+    const auto rough = meter.rough_energy(begin, end);
+    if (rough) {
       measured.energy = Energy{.value = rough->value,
                                .uncertainty = rough->half_width,
                                .systematic = std::nullopt,
@@ -46,7 +52,7 @@ void measure_gpu(const GpuMeter& meter, const GpuEdges& gpu, Instant begin, Inst
     } else {
       measured.reason = meter.why_not();
     }
-    return;
+    return rough;
   }
   const EnergyBetween energy = energy_between(*gpu.begin, *gpu.end);
   measured.energy = Energy{.value = std::max(Joules{0}, energy.value),
@@ -68,6 +74,28 @@ void measure_gpu(const GpuMeter& meter, const GpuEdges& gpu, Instant begin, Inst
       fmt::format_to(std::back_inserter(measured.remark),
                      "the energy counter says {:.1f} J, the power samples {:.1f} J", energy.value.value(),
                      by_samples->value());
+    }
+  }
+  return energy;
+}
+
+// Measures all GPUs of a window, and compares their errors.
+void measure_gpus(const Sampler& sampler, const WindowEdges& edges, Measurement& result) {
+  thread_local std::vector<InWindow> known;
+  known.clear();
+  for (const GpuEdges& gpu : edges.gpus) {
+    const GpuMeter& meter = sampler.gpu(gpu.gpu);
+    const auto energy = measure_gpu(meter, gpu, edges.begin, *edges.end, result.gpu_energy[gpu.gpu]);
+    if (energy) {
+      known.push_back({.energy = *energy, .load = edges.gpus.size() > 1 ? meter.recent_load() : RecentLoad{}});
+    }
+    result.gpu_throttle[gpu.gpu] = meter.throttled(edges.begin, *edges.end);
+  }
+  const SharedErrors shared = shared_errors(known);
+  auto next = known.begin();
+  for (const GpuEdges& gpu : edges.gpus) {
+    if (auto& energy = result.gpu_energy[gpu.gpu].energy) {
+      set_parts(*energy, *next++, shared);
     }
   }
 }
@@ -110,11 +138,7 @@ void measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& 
   forget_others(result.gpu_throttle, edges->gpus, &GpuEdges::gpu);
   forget_others(result.cpu_energy, edges->cpus, &CpuEdges::cpu);
   forget_others(result.dram_energy, edges->cpus, &CpuEdges::cpu);
-  for (const GpuEdges& gpu : edges->gpus) {
-    const GpuMeter& meter = sampler.gpu(gpu.gpu);
-    measure_gpu(meter, gpu, edges->begin, *edges->end, result.gpu_energy[gpu.gpu]);
-    result.gpu_throttle[gpu.gpu] = meter.throttled(edges->begin, *edges->end);
-  }
+  measure_gpus(sampler, *edges, result);
   for (const CpuEdges& cpu : edges->cpus) {
     const CpuMeter& package = sampler.cpu(cpu.cpu, device::CpuDomain::package);
     measure_cpu(package, cpu.package_begin, cpu.package_end, result, result.cpu_energy[cpu.cpu]);

@@ -114,6 +114,56 @@ TEST(MonitorFaults, ASlowDriverDelaysAndBreaksNothing) {
   EXPECT_TRUE(measured.energy) << measured.reason;
 }
 
+TEST(MonitorFaults, ATotalOverAGpuThatVanishedIsUnknownAndSaysWhich) {
+  MonitoredGpus bench{{"A100", "A100", "A100"}};
+  bench.monitor->begin("w");
+  bench.pass(0.2_s);
+  bench.gpus[1]->lost = true;
+  bench.pass(0.3_s);
+  const Measurement m = bench.monitor->settle(bench.monitor->end("w"));
+  EXPECT_TRUE(m.gpu_energy.at(0).energy && m.gpu_energy.at(2).energy);
+  EXPECT_FALSE(m.total_gpu_energy().energy);
+  EXPECT_EQ(m.total_gpu_energy().reason.rfind("GPU 1: the GPU was lost", 0), 0U) << m.total_gpu_energy().reason;
+}
+
+TEST(MonitorFaults, OneOfEightWithoutACounterLeavesATotalWithItsInterval) {
+  std::vector<const char*> models(7, "A100");
+  models.push_back("P100");
+  MonitoredGpus bench{models};
+  for (const auto& gpu : bench.gpus) {
+    gpu->draw(200_W);
+  }
+  bench.pass(3_ms);
+  bench.monitor->begin("w");
+  bench.pass(0.4_s);
+  const Measurement m = bench.monitor->settle(bench.monitor->end("w"));
+  Joules truth;
+  for (std::size_t gpu = 0; gpu < bench.gpus.size(); ++gpu) {
+    truth += bench.truth(m, gpu);
+  }
+  const Energy total = *m.total_gpu_energy().energy;
+  EXPECT_EQ(total.method, EnergyMethod::integrated);
+  EXPECT_NEAR(total.value.value(), truth.value(), total.uncertainty.value());
+  EXPECT_GE(total.uncertainty, m.gpu_energy.at(7).energy->uncertainty);
+}
+
+TEST(MonitorFaults, AWindowOfNoLengthHasATotalOrAReason) {
+  MonitoredGpus bench{{"A100", "V100"}};
+  for (int window = 0; window < 3; ++window) {
+    bench.monitor->begin("w");
+    const Measurement at_once = bench.monitor->end("w");
+    for (const Measurement& m : {at_once, bench.monitor->settle(at_once)}) {
+      const MeasuredEnergy total = m.total_gpu_energy();
+      ASSERT_TRUE(total.energy || !total.reason.empty());
+      if (total.energy) {
+        EXPECT_EQ(total.energy->value, 0_J);
+        EXPECT_GE(total.energy->uncertainty, 0_J);
+      }
+    }
+    bench.pass(0.3_s);
+  }
+}
+
 TEST(MonitorFaults, WithoutAnyDeviceWindowsAreTimesAlone) {
   MonitoredGpus bench{{}};
   bench.monitor->begin("w");

@@ -1,4 +1,5 @@
 #include "base/log.hpp"
+#include "base/random.hpp"
 #include "tests/support/monitored_gpus.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -54,6 +55,40 @@ TEST(Monitor, AWindowHoldsTheEnergyOfItsTimeOnEachGpu) {
   EXPECT_NEAR(total.value.value(),
               (bench.truth(settled, 0) + bench.truth(settled, 1) + bench.truth(settled, 2)).value(),
               total.uncertainty.value());
+}
+
+// GPUs that work in step have one error between two ticks, so that those of the singles do not cancel in the total.
+TEST(Monitor, ATotalOverGpusInStepHoldsTheirEnergyAsOftenAsASingleOne) {
+  MonitoredGpus bench{std::vector<const char*>(4, "A100")};
+  Random random{11};
+  const auto work = [&](Seconds time) {
+    const Instant until = bench.clock.now() + time;
+    while (bench.clock.now() < until) {
+      const Watts power{random.uniform(80, 300)};
+      for (const auto& gpu : bench.gpus) {
+        gpu->draw(power);
+      }
+      bench.pass(std::min(until - bench.clock.now(), Seconds{0.06 * random.exponential()}));
+    }
+  };
+  const auto listening = bench.monitor->listen();
+  work(2_s);
+  constexpr int windows = 120;
+  int held = 0;
+  for (int window = 0; window < windows; ++window) {
+    bench.monitor->begin("w");
+    work(0.2_s);
+    const Measurement at_once = bench.monitor->end("w");
+    work(0.3_s);
+    const Measurement settled = bench.monitor->settle(at_once);
+    Joules truth;
+    for (std::size_t gpu = 0; gpu < bench.gpus.size(); ++gpu) {
+      truth += bench.truth(settled, gpu);
+    }
+    const Energy total = *settled.total_gpu_energy().energy;
+    held += abs(total.value - truth) <= total.uncertainty ? 1 : 0;
+  }
+  EXPECT_GE(held, 107);  // 95 % less three standard errors
 }
 
 TEST(Monitor, WindowsNestAndOverlapInAnyWay) {

@@ -28,7 +28,7 @@ Amount& Amount::operator+=(const Amount& other) {
   if (energy.value == Joules{0} && energy.uncertainty == Joules{0}) {
     energy = other.energy;
   } else if (!(other.energy.value == Joules{0} && other.energy.uncertainty == Joules{0})) {
-    energy = energy + other.energy;
+    energy = in_turn(energy, other.energy);
   }
   time += other.time;
   known = known && other.known;
@@ -161,6 +161,7 @@ Amount Account::amount_of(const Booked& booked) const {
     amount.known = false;
     return amount;
   }
+  std::optional<Energy> all;
   for (const SessionGpu& gpu : gpus_) {
     const auto found = booked.measurement->gpu_energy.find(gpu.index);
     if (found == booked.measurement->gpu_energy.end() || !found->second.energy) {
@@ -170,8 +171,10 @@ Amount Account::amount_of(const Booked& booked) const {
       amount.known = false;
       return amount;
     }
-    amount += Amount{.time = {}, .energy = share_of(booked, *found->second.energy), .known = true, .steps = 0};
+    const Energy share = share_of(booked, *found->second.energy);
+    all = all ? *all + share : share;
   }
+  amount.energy = all.value_or(Energy{});
   return amount;
 }
 

@@ -104,13 +104,25 @@ struct Energies {
   void joined(Joining& join) { energy.joined(join); }
 };
 
-TEST(Joining, EnergiesAddTheirValuesAndTheSquaresOfTheirUncertainties) {
+TEST(Joining, EnergiesAddTheirValuesAndOfTheirUncertaintiesWhatIsShared) {
   std::vector<Energies> ranks(2);
-  ranks[0].energy.add({.value = 10_J, .uncertainty = 2_J, .systematic = 1_J, .method = EnergyMethod::counter});
-  ranks[1].energy.add({.value = 20_J, .uncertainty = 1_J, .systematic = 2_J, .method = EnergyMethod::integrated});
-  ranks[1].energy.add({.value = 30_J, .uncertainty = 2_J, .systematic = 3_J, .method = EnergyMethod::counter});
+  ranks[0].energy.add({.value = 10_J, .uncertainty = 2_J, .systematic = 1_J, .own = 1, .shared = 0});
+  ranks[0].energy.add({.value = 5_J, .uncertainty = 1_J, .systematic = 0_J});
+  ranks[1].energy.add({.value = 20_J,
+                       .uncertainty = 1_J,
+                       .systematic = 2_J,
+                       .method = EnergyMethod::integrated,
+                       .own = 1,
+                       .shared = 0});
+  ranks[1].energy.add({.value = 30_J, .uncertainty = 2_J, .systematic = 3_J, .own = 1, .shared = 0});
+  ranks[1].energy.add({.value = 5_J, .uncertainty = 3_J, .systematic = 0_J});
   agree(ranks);
-  const Energy expected{.value = 60_J, .uncertainty = 3_J, .systematic = 6_J, .method = EnergyMethod::integrated};
+  const Energy expected{.value = 70_J,
+                        .uncertainty = 5_J,
+                        .systematic = 6_J,
+                        .method = EnergyMethod::integrated,
+                        .own = 0.6,
+                        .shared = 0.8};
   EXPECT_EQ(ranks[0].energy.energy(), expected);
   EXPECT_EQ(ranks[1].energy.energy(), expected);
 }

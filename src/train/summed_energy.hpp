@@ -1,5 +1,6 @@
-// The sum of the energies of several GPUs, of one rank or of all. Their uncertainties are independent of one another,
-// but their calibration may err in the same direction. A value; one thread.
+// The sum of the energies of several GPUs in one window, of one rank or of all. What each has alone of its uncertainty
+// adds in squares; what GPUs share adds up, as ranks work in step. Their calibration may err in the same direction. A
+// value; one thread.
 #pragma once
 
 #include "train/joining.hpp"
@@ -8,34 +9,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace zeus::train {
 
 struct SummedEnergy {
   Joules value;
-  decltype(Joules{} * Joules{}) variance;  // of the half-widths
+  decltype(Joules{} * Joules{}) own;  // squares of half-widths
+  Joules shared;                      // half-widths
   Joules systematic;
   bool systematic_unknown = false;
   EnergyMethod method = EnergyMethod::counter;
 
   void add(const Energy& one) {
     value += one.value;
-    variance += one.uncertainty * one.uncertainty;
+    own += (one.uncertainty * one.own) * (one.uncertainty * one.own);
+    shared += one.uncertainty * one.shared;
     systematic += one.systematic.value_or(Joules{0});
     systematic_unknown = systematic_unknown || !one.systematic;
     method = std::max(method, one.method);
   }
 
   [[nodiscard]] Energy energy() const {
-    return {.value = value,
-            .uncertainty = Joules{std::sqrt(variance.value())},
-            .systematic = systematic_unknown ? std::nullopt : std::optional{systematic},
-            .method = method};
+    Energy all{
+        .value = value, .systematic = systematic_unknown ? std::nullopt : std::optional{systematic}, .method = method};
+    all.set_uncertainty(Joules{std::sqrt(own.value())}, shared);
+    return all;
   }
 
   void joined(Joining& join) {
     join.sum(value);
-    join.sum(variance);
+    join.sum(own);
+    join.sum(shared);
     join.sum(systematic);
     join.any(systematic_unknown);
     join.largest(method);

@@ -40,7 +40,7 @@ const EnergyAccount::Taken& EnergyAccount::look() {
       so_far_.gpus.push_back(one);
     } else {
       // Neighbouring windows share an edge, whose error cancels. Adding as if it did not overstates the uncertainty.
-      known->energy = known->energy + one.energy;
+      known->energy = in_turn(known->energy, one.energy);
     }
   }
   return so_far_;

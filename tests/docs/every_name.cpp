@@ -213,6 +213,10 @@ void windows() {
   const zeus::MeasuredEnergy of_one = measured.gpu_energy.at(0);
   expect(of_one.reason.empty() && of_one.remark.empty() && printed(of_one).find(" ± ") != std::string::npos);
   expect((*of_one.energy + *of_one.energy).value == 2 * of_one.energy->value);
+  expect(in_turn(*of_one.energy, *of_one.energy).uncertainty <= (*of_one.energy + *of_one.energy).uncertainty);
+  zeus::Energy made = *of_one.energy;
+  made.set_uncertainty(3_J, 4_J);
+  expect(made.uncertainty == 5_J && made.own == 0.6 && made.shared == 0.8);
   const zeus::ThrottleTime throttle = measured.gpu_throttle.at(0);
   for (const auto& held : {throttle.power_cap, throttle.thermal, throttle.sync_boost, throttle.power_brake}) {
     expect(!held || *held >= 0_s);

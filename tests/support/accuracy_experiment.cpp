@@ -4,6 +4,7 @@
 #include "measure/calibration.hpp"
 #include "measure/counter_track.hpp"
 #include "measure/edge.hpp"
+#include "measure/shared_errors.hpp"
 #include "physics/gpu.hpp"
 #include "physics/sensors.hpp"
 
@@ -18,74 +19,62 @@ namespace zeus::test {
 
 namespace {
 
-// A GPU and a reader that works like the sampler: it reads the counter when the track asks for it, and the driver's
-// ring of samples once per tick. Reading takes some time, and waking up is late.
-class Bench {
+constexpr Seconds a_call{5e-6};  // to the driver, for each further GPU
+
+// One of the GPUs: its load, its counter, and what is known of it by now.
+class Card {
  public:
-  explicit Bench(const AccuracySetting& setting)
+  Card(const AccuracySetting& setting, std::uint32_t number, Seconds phase, Instant now)
       : setting_{setting},
         model_{setting.model},
-        random_{setting.seed},
         track_{{.resolution = Joules{1e-3}, .wraps_at = {}},
-               measure::sensor_timing({.name = std::string{setting.model.product()}})} {
-    model_.sensors.phase = Seconds{random_.uniform(0, 0.1)};
+               measure::sensor_timing({.name = std::string{setting.model.product()}}),
+               measure::most_of_any_gpu,
+               number} {
+    model_.sensors.phase = phase;
     gpu_ = std::make_unique<physics::Gpu>(model_, *state_);
-    gpu_->start(now_);
-    new_phase();
+    gpu_->start(now);
   }
 
-  void draw(physics::Demand demand) { gpu_->set_load(now_, physics::Load::constant(demand)); }
+  void draw(Instant now, physics::Demand demand) { gpu_->set_load(now, physics::Load::constant(demand)); }
 
-  void new_phase() {
-    if (setting_.irregular) {
-      return;
-    }
-    if (setting_.period <= Seconds{0}) {
-      gpu_->set_load(now_, physics::Load::constant(physics::Demand::of_power(setting_.low)));
-      return;
-    }
-    const Seconds back = setting_.period * random_.uniform();
-    gpu_->set_load(now_, physics::Load::square(physics::Demand::of_power(setting_.low),
-                                               physics::Demand::of_power(setting_.high), setting_.period, now_ - back));
+  void new_phase(Instant now, Seconds back) {
+    gpu_->set_load(now, physics::Load::square(physics::Demand::of_power(setting_.low),
+                                              physics::Demand::of_power(setting_.high), setting_.period, now - back));
   }
 
-  void idle(Seconds duration) {
-    track_.pause();
-    move_to(now_ + duration);
-  }
+  void advance(Instant to) { gpu_->advance(to); }
 
-  void look_until(Instant until) {
-    while (true) {
-      const Instant next = track_.next_reading(now_) + waking_up();
-      if (next > until) {
-        break;
-      }
-      move_to(next);
-      look();
-    }
-    move_to(until);
-  }
-
-  Joules look() {
-    const physics::EnergyReading reading = *physics::Sensors{*gpu_}.counter(now_);
+  Joules look(Instant now) {
+    const physics::EnergyReading reading = *physics::Sensors{*gpu_}.counter(now);
     const Joules shown{std::floor(reading.value.value() * 1e3) * 1e-3};
     const bool was_first = !track_.latest_reading();
-    const auto seen = track_.observe(now_, Seconds{2e-6}, shown);
+    const auto seen = track_.observe(now, Seconds{2e-6}, shown);
     if (seen == measure::CounterTrack::Observation::ticked) {
       calibration_ = measure::calibrate(track_.history());
     }
     if (was_first || seen == measure::CounterTrack::Observation::ticked) {
-      read_samples();
+      read_samples(now);
     }
     return shown;
   }
 
-  void read_samples() {
+  void pause() { track_.pause(); }
+  [[nodiscard]] Instant next_reading(Instant now) const { return track_.next_reading(now); }
+  [[nodiscard]] Joules truth(Instant at) const { return gpu_->energy(at); }
+  [[nodiscard]] std::optional<measure::Edge> edge(Instant at) const {
+    return measure::edge(track_.history(), calibration_, at);
+  }
+  [[nodiscard]] bool is_final(Instant at) const { return measure::is_final(track_.history(), at); }
+  [[nodiscard]] measure::RecentLoad recent_load() const { return measure::recent_load(track_.history()); }
+
+ private:
+  void read_samples(Instant now) {
     if (!setting_.samples) {
       return;
     }
     std::array<physics::PowerReading, 128> ring;
-    const std::size_t count = physics::Sensors{*gpu_}.samples(now_, track_.history().latest_sample, ring);
+    const std::size_t count = physics::Sensors{*gpu_}.samples(now, track_.history().latest_sample, ring);
     std::vector<device::Stamped<Watts>> samples;
     for (std::size_t i = 0; i < count; ++i) {
       samples.push_back({.value = Watts{std::floor(ring[i].value.value() * 1e3) * 1e-3}, .at = ring[i].updated});
@@ -94,50 +83,140 @@ class Bench {
     calibration_ = measure::calibrate(track_.history());
   }
 
-  [[nodiscard]] Instant now() const { return now_; }
-  [[nodiscard]] Joules truth(Instant at) const { return gpu_->energy(at); }
-  [[nodiscard]] std::optional<measure::Edge> edge(Instant at) const {
-    return measure::edge(track_.history(), calibration_, at);
+  AccuracySetting setting_;
+  physics::GpuModel model_;
+  std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
+  std::unique_ptr<physics::Gpu> gpu_;
+  measure::CounterTrack track_;
+  measure::Calibration calibration_;
+};
+
+// Some GPUs and a reader that works like the sampler: it reads a counter when its track asks for it, and the driver's
+// ring of samples once per tick. Reading takes some time, and waking up is late.
+class Bench {
+ public:
+  explicit Bench(const AccuracySetting& setting) : setting_{setting}, random_{setting.seed} {
+    Seconds phase;
+    for (int i = 0; i < setting.gpus; ++i) {
+      phase = i == 0 || !setting.ticks_together ? Seconds{random_.uniform(0, 0.1)} : phase;
+      cards_.push_back(std::make_unique<Card>(setting, static_cast<std::uint32_t>(i), phase, now_));
+    }
+    next_steps_.assign(setting.in_step ? 1 : cards_.size(), now_);
+    new_phase();
   }
-  [[nodiscard]] bool is_final(Instant at) const { return measure::is_final(track_.history(), at); }
+
+  void draw(physics::Demand demand) {
+    for (const auto& card : cards_) {
+      card->draw(now_, demand);
+    }
+  }
+
+  void new_phase() {
+    if (setting_.irregular) {
+      return;
+    }
+    if (setting_.period <= Seconds{0}) {
+      draw(physics::Demand::of_power(setting_.low));
+      return;
+    }
+    Seconds back;
+    for (std::size_t i = 0; i < cards_.size(); ++i) {
+      back = i == 0 || !setting_.in_step ? setting_.period * random_.uniform() : back;
+      cards_[i]->new_phase(now_, back);
+    }
+  }
+
+  void idle(Seconds duration) {
+    for (const auto& card : cards_) {
+      card->pause();
+    }
+    move_to(now_ + duration);
+  }
+
+  void look_until(Instant until) {
+    while (true) {
+      Instant next = until + 1_s;
+      for (const auto& card : cards_) {
+        next = std::min(next, card->next_reading(now_));
+      }
+      next = next + waking_up();
+      if (next > until) {
+        break;
+      }
+      move_to(next);
+      for (const auto& card : cards_) {
+        if (card->next_reading(now_) <= now_) {
+          look(*card);
+        }
+      }
+    }
+    move_to(until);
+  }
+
+  // Of all GPUs, as a window begins or ends. Returns what their counters show.
+  Joules look() {
+    Joules shown;
+    for (const auto& card : cards_) {
+      shown += look(*card);
+    }
+    return shown;
+  }
+
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Card>>& cards() const { return cards_; }
+  [[nodiscard]] bool is_final(Instant at) const {
+    return std::ranges::all_of(cards_, [at](const auto& card) { return card->is_final(at); });
+  }
   Random& random() { return random_; }
 
  private:
+  Joules look(Card& card) {
+    const Joules shown = card.look(now_);
+    if (cards_.size() > 1) {
+      move_to(now_ + a_call);
+    }
+    return shown;
+  }
+
   Seconds waking_up() {
     const Seconds usual{random_.uniform(0, 60e-6)};
     const bool held_up = setting_.late > Seconds{0} && random_.below(3) == 0;
     return held_up ? usual + setting_.late * random_.exponential() : usual;
   }
 
-  // Time passes, and an irregular load takes its steps.
+  // Time passes, and irregular loads take their steps.
   void move_to(Instant to) {
-    while (setting_.irregular && next_step_ <= to) {
-      now_ = std::max(now_, next_step_);
-      draw(physics::Demand::of_power(setting_.low + (setting_.high - setting_.low) * random_.uniform()));
-      next_step_ = now_ + setting_.period * random_.exponential();
+    for (std::size_t i = 0; setting_.irregular && i < next_steps_.size(); ++i) {
+      while (next_steps_[i] <= to) {
+        const Instant at = std::max(now_, next_steps_[i]);
+        const auto demand =
+            physics::Demand::of_power(setting_.low + (setting_.high - setting_.low) * random_.uniform());
+        for (std::size_t card = i; card < (setting_.in_step ? cards_.size() : i + 1); ++card) {
+          cards_[card]->draw(at, demand);
+        }
+        next_steps_[i] = at + setting_.period * random_.exponential();
+      }
     }
     now_ = to;
-    gpu_->advance(now_);
+    for (const auto& card : cards_) {
+      card->advance(now_);
+    }
   }
 
   AccuracySetting setting_;
-  physics::GpuModel model_;
   Random random_;
-  std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
-  std::unique_ptr<physics::Gpu> gpu_;
-  measure::CounterTrack track_;
-  measure::Calibration calibration_;
+  std::vector<std::unique_ptr<Card>> cards_;
   Instant now_{1'000'000'000};
-  Instant next_step_{1'000'000'000};
+  std::vector<Instant> next_steps_;  // one, or one for each GPU
 };
 
 struct Errors {
   std::vector<double> errors;
   std::vector<double> half_widths;
 
-  void add(double error, double half_width) {
-    errors.push_back(error);
-    half_widths.push_back(half_width);
+  void add(const Energy& measured, Joules truth) {
+    errors.push_back((measured.value - truth).value());
+    half_widths.push_back(measured.uncertainty.value());
   }
 };
 
@@ -174,15 +253,55 @@ Accuracy summarise(const Errors& all, double plain) {
           .needed = needed[needed.size() * 95 / 100]};
 }
 
+using Cards = std::vector<std::unique_ptr<Card>>;
+
+// The window's beginning on one GPU.
+struct Begin {
+  Joules truth;  // remembered, since a GPU remembers only so many steps of its load
+  std::optional<measure::Edge> edge;
+};
+
+// Computes the edges at the window's beginning once more: all of them, or those alone that are not settled.
+void compute(const Cards& cards, Instant begin, bool all, std::vector<Begin>& begins) {
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    if (all || !begins[i].edge || !begins[i].edge->settled) {
+      begins[i].edge = cards[i]->edge(begin);
+    }
+  }
+}
+
+// The energy of the window that ends now; 0, and certainly so, if it is unknown.
+Energy total(const Cards& cards, const std::vector<Begin>& begins, Instant end) {
+  std::vector<measure::InWindow> gpus;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const auto end_edge = cards[i]->edge(end);
+    if (!begins[i].edge || !end_edge) {
+      return {};
+    }
+    gpus.push_back({.energy = measure::energy_between(*begins[i].edge, *end_edge),
+                    .load = cards.size() > 1 ? cards[i]->recent_load() : measure::RecentLoad{}});
+  }
+  const measure::SharedErrors shared = measure::shared_errors(gpus);
+  std::optional<Energy> total;
+  for (const measure::InWindow& gpu : gpus) {
+    Energy energy{.value = gpu.energy.value, .uncertainty = gpu.energy.half_width};
+    measure::set_parts(energy, gpu, shared);
+    total = total ? *total + energy : energy;
+  }
+  return *total;
+}
+
 }  // namespace
 
 AccuracyResult measure_accuracy(const AccuracySetting& setting) {
   Bench bench{setting};
+  const auto& cards = bench.cards();
   std::vector<double> plain;
   Errors settled;
   Errors immediate;
   const Seconds tick = setting.model.sensors.counter_period;
   bench.look_until(bench.now() + 3_s);
+  std::vector<Begin> begins(cards.size());
   for (int i = 0; i < setting.windows; ++i) {
     if (setting.cold) {
       bench.idle(Seconds{bench.random().uniform(4.0, 4.5)});
@@ -193,38 +312,28 @@ AccuracyResult measure_accuracy(const AccuracySetting& setting) {
       bench.look_until(bench.now() + Seconds{bench.random().uniform(0.4, 0.9)});
     }
     const Instant begin = bench.now();
-    const Joules truth_at_begin = bench.truth(begin);  // a GPU remembers only this many steps of its load
+    for (std::size_t card = 0; card < cards.size(); ++card) {
+      begins[card].truth = cards[card]->truth(begin);
+    }
     const Joules begin_shown = bench.look();
     // Like the monitor: it settles the begin edge once the ticks around it have come.
     const Instant end = begin + setting.window;
     bench.look_until(std::min(end, begin + tick * 4.5));
-    auto begin_edge = bench.edge(begin);
+    compute(cards, begin, true, begins);
     bench.look_until(end);
     const Joules end_shown = bench.look();
-    if (!begin_edge || !begin_edge->settled) {
-      begin_edge = bench.edge(begin);
+    compute(cards, begin, false, begins);
+    Joules truth;
+    for (std::size_t card = 0; card < cards.size(); ++card) {
+      truth += cards[card]->truth(end) - begins[card].truth;
     }
-    const auto end_edge = bench.edge(end);
-    const double truth = (bench.truth(end) - truth_at_begin).value();
-    plain.push_back((end_shown - begin_shown).value() - truth);
-    if (begin_edge && end_edge) {
-      const auto energy = measure::energy_between(*begin_edge, *end_edge);
-      immediate.add(energy.value.value() - truth, energy.half_width.value());
-    } else {
-      immediate.add(-truth, 0);
-    }
+    plain.push_back((end_shown - begin_shown - truth).value());
+    immediate.add(total(cards, begins, end), truth);
     while (!bench.is_final(end)) {
       bench.look_until(bench.now() + tick * 0.5);
     }
-    if (!begin_edge || !begin_edge->settled || setting.window < tick * 4.5) {
-      begin_edge = bench.edge(begin);
-    }
-    if (begin_edge) {
-      const auto energy = measure::energy_between(*begin_edge, *bench.edge(end));
-      settled.add(energy.value.value() - truth, energy.half_width.value());
-    } else {
-      settled.add(-truth, 0);
-    }
+    compute(cards, begin, setting.window < tick * 4.5, begins);
+    settled.add(total(cards, begins, end), truth);
   }
   const double plain_error = root_mean_square(plain);
   return {.plain = Joules{plain_error},
@@ -253,10 +362,11 @@ Accuracy measure_first_windows(const FirstWindows& setting) {
     while (!bench.is_final(end)) {
       bench.look_until(bench.now() + tick * 0.5);
     }
-    const auto energy = measure::energy_between(*bench.edge(begin), *bench.edge(end));
-    const double truth = (bench.truth(end) - bench.truth(begin)).value();
-    plain.push_back((end_shown - begin_shown).value() - truth);
-    settled.add(energy.value.value() - truth, energy.half_width.value());
+    const Card& card = *bench.cards().front();
+    const auto energy = measure::energy_between(*card.edge(begin), *card.edge(end));
+    const Joules truth = card.truth(end) - card.truth(begin);
+    plain.push_back((end_shown - begin_shown - truth).value());
+    settled.add({.value = energy.value, .uncertainty = energy.half_width}, truth);
   }
   return summarise(settled, root_mean_square(plain));
 }

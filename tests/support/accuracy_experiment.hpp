@@ -22,6 +22,10 @@ struct AccuracySetting {
   bool samples = true;  // whether the driver keeps power samples
   Seconds late{0};      // the mean delay of some readings: a busy machine
   std::uint64_t seed = 1;
+  // Of several GPUs, the totals are judged.
+  int gpus = 1;
+  bool ticks_together = false;  // all counters at the same time
+  bool in_step = false;         // all draw the same power at any time
 };
 
 struct Accuracy {
