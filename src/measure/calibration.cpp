@@ -107,7 +107,8 @@ class Replay {
     }
     former_ = interval;
     length_ = interval.length;
-    if (interval.sample && history_.timing) {
+    // Two ticks that were seen late may seem closer to one another than the sample reaches back: it shows nothing then.
+    if (interval.sample && history_.timing && interval.length > history_.timing->window) {
       learn_sample(interval, *interval.sample, judge);
     }
   }
@@ -187,7 +188,7 @@ class Replay {
     const double excess = (rule.at_tick_4 * ticks_ + square(rule.at_tick) * (normal_kurtosis * prior_misses)).value() /
                               std::max(1e-12, square(rule.at_tick).value() * (ticks_ + prior_misses)) -
                           normal_kurtosis;
-    if (samples_ == 0) {
+    if (samples_ == 0 || length_ <= history_.timing->window) {
       return {.level = at_tick / square(length_), .at_tick = at_tick, .tick = length_, .excess = excess};
     }
     const Seconds window = history_.timing->window;

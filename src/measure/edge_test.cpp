@@ -217,5 +217,36 @@ TEST(CalibrationOfAHistory, HoldsTheTickThatWasDenied) {
   EXPECT_LT(held, histories);
 }
 
+// Ticks that were seen late may seem to be closer together than a sample's window is long.
+TEST(Edge, AfterTicksTooCloseForTheirSampleHasAnInterval) {
+  for (const Seconds last : {0.01_s, 0.025_s, 0.1_s}) {
+    SCOPED_TRACE(last.value());
+    History history;
+    history.timing = SensorTiming{.period = 0.1_s, .window = 0.025_s};
+    history.period = 0.1_s;
+    Instant at = switched_on;
+    Joules total;
+    for (std::uint64_t number = 1; number <= 6; ++number) {
+      const Seconds length = number == 6 ? last : 0.1_s;
+      at = at + length;
+      total += length * (number % 2 == 0 ? 150_W : 250_W);
+      history.ticks.push_back({.number = number,
+                               .earliest = at,
+                               .latest = at,
+                               .total = total,
+                               .follows = number > 1,
+                               .sample = number % 2 == 0 ? 170_W : 240_W});
+    }
+    history.row = history.ticks.size();
+    const Calibration calibration = calibrate(history);
+    for (const Seconds later : {0_s, 0.001_s, 0.04_s, 0.15_s}) {
+      const EnergyBetween energy = energy_between(*edge(history, calibration, switched_on + 0.25_s),
+                                                  *edge(history, calibration, at + later));
+      EXPECT_TRUE(std::isfinite(energy.half_width.value())) << later.value();
+      EXPECT_GE(energy.half_width, 0_J);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace zeus::measure
