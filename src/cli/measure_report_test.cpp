@@ -46,7 +46,7 @@ TEST(MeasureReport, TheTotalStatesItsCalibrationBesideIt) {
   Measurement m = some_measurement();
   m.gpu_energy[1] = {.energy = Energy{.value = 1500_J, .uncertainty = 2_J, .systematic = {}}};
   const auto text = [&m] { return measure_text(m, some_gpus(), "python train.py"); };
-  EXPECT_THAT(text(), HasSubstr("all gpus                         320.00 W, counter, calibration unknown\n"));
+  EXPECT_THAT(text(), HasSubstr("all gpus                        320.00 W, counter, calibration unknown\n"));
   m.gpu_energy[0].energy->systematic = 125_J;
   m.gpu_energy[1].energy->systematic = 75_J;
   EXPECT_THAT(text(), HasSubstr("320.00 W, counter, calibration ± 200 J\n"));
