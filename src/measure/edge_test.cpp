@@ -240,8 +240,8 @@ TEST(Edge, AfterTicksTooCloseForTheirSampleHasAnInterval) {
     history.row = history.ticks.size();
     const Calibration calibration = calibrate(history);
     for (const Seconds later : {0_s, 0.001_s, 0.04_s, 0.15_s}) {
-      const EnergyBetween energy = energy_between(*edge(history, calibration, switched_on + 0.25_s),
-                                                  *edge(history, calibration, at + later));
+      const EnergyBetween energy =
+          energy_between(*edge(history, calibration, switched_on + 0.25_s), *edge(history, calibration, at + later));
       EXPECT_TRUE(std::isfinite(energy.half_width.value())) << later.value();
       EXPECT_GE(energy.half_width, 0_J);
     }
