@@ -75,6 +75,8 @@ TEST(Monitor, ATotalOverGpusInStepHoldsTheirEnergyAsOftenAsASingleOne) {
   work(2_s);
   constexpr int windows = 120;
   int held = 0;
+  Joules of_totals;
+  Joules of_singles;
   for (int window = 0; window < windows; ++window) {
     bench.monitor->begin("w");
     work(0.2_s);
@@ -84,11 +86,14 @@ TEST(Monitor, ATotalOverGpusInStepHoldsTheirEnergyAsOftenAsASingleOne) {
     Joules truth;
     for (std::size_t gpu = 0; gpu < bench.gpus.size(); ++gpu) {
       truth += bench.truth(settled, gpu);
+      of_singles += settled.gpu_energy.at(static_cast<int>(gpu)).energy->uncertainty;
     }
     const Energy total = *settled.total_gpu_energy().energy;
     held += abs(total.value - truth) <= total.uncertainty ? 1 : 0;
+    of_totals += total.uncertainty;
   }
-  EXPECT_GE(held, 107);  // 95 % less three standard errors
+  EXPECT_GE(held, 107);                    // 95 % less three standard errors
+  EXPECT_GT(of_totals, of_singles * 0.8);  // independent errors would make half of it
 }
 
 TEST(Monitor, WindowsNestAndOverlapInAnyWay) {
