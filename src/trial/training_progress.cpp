@@ -37,7 +37,7 @@ void TrainingProgress::take_steps(const StepsDone& steps, Instant now) {
 
 void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   constexpr std::uint64_t most = 1'000'000;
-  if (const std::optional<Seconds> step = step_time(); step && *step > Seconds{}) {
+  if (const std::optional<Seconds> step = step_time(); step && *step > Seconds{} && !epoch_broken_) {
     const bool first = !epoch_began_;
     const Instant began = epoch_began_.value_or(*first_step_ - *step * static_cast<double>(first_steps_));
     const double part = 1.0 / static_cast<double>(count);
@@ -53,6 +53,7 @@ void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   }
   epochs_ = static_cast<int>(std::min(static_cast<std::uint64_t>(epochs_) + count, most));
   epoch_began_ = now;
+  epoch_broken_ = false;
   first_step_.reset();
   first_steps_ = 0;
   timed_steps_ = 0;

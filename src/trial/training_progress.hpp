@@ -15,6 +15,8 @@ namespace zeus::trial {
 class TrainingProgress {
  public:
   void take(const Progress& progress, Instant now);
+  // Time has passed that the training did not use: the present epoch says nothing of how long epochs are.
+  void stood_still() { epoch_broken_ = true; }
 
   [[nodiscard]] int epochs() const { return epochs_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -46,6 +48,7 @@ class TrainingProgress {
   static double beside(const Shape& shape);
 
   std::optional<Instant> epoch_began_;  // unknown of the first
+  bool epoch_broken_ = false;
   std::optional<Instant> first_step_;
   Instant last_step_;
   int epochs_ = 0;

@@ -32,6 +32,7 @@ void Trial::notice_standstill() {
   const int times = source_.state().times_stopped;
   if (times > std::exchange(times_stopped_, times)) {
     instruments_.measure_again();
+    progress_.stood_still();
   }
 }
 
