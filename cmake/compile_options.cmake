@@ -32,6 +32,19 @@ function(zeus_in_pieces target files)
   endif()
 endfunction()
 
+# Code that reads foreign bytes, some of it with rights that its users lack: a smashed stack, a buffer that the library can
+# see is too short, or a changed table of functions ends the program. tests/packaging/hardening_test.py looks for all of it.
+# Sanitizers check the same calls better, and glibc checks them only in optimized code.
+add_compile_options(-fstack-protector-strong)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT ZEUS_SANITIZE)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  else()
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  endif()
+endif()
+add_link_options(-Wl,-z,relro,-z,now $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
+
 # One kind of position-independent code for libraries, programs and tests alike, so that they can share precompiled headers.
 add_compile_options(-fPIC -ffp-contract=off)
 add_compile_options(

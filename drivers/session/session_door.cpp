@@ -77,7 +77,7 @@ SessionDoor::SessionDoor(std::uint64_t token, int file)
 
 SessionDoor::~SessionDoor() {
   const std::uint64_t one = 1;
-  static_cast<void>(::write(closing_.get(), &one, sizeof one));
+  [[maybe_unused]] const ssize_t told = ::write(closing_.get(), &one, sizeof one);
   thread_.join();
 }
 

@@ -38,7 +38,7 @@ void SideBySide::finish(const std::string& gpu, Instant began) {
   const std::lock_guard guard{mutex_};
   finished_.push_back({gpu, clock_.now() - began});
   const std::uint64_t one = 1;
-  static_cast<void>(::write(event_.get(), &one, sizeof one));
+  [[maybe_unused]] const ssize_t told = ::write(event_.get(), &one, sizeof one);
 }
 
 std::vector<SideBySide::Finished> SideBySide::take_finished() {
@@ -46,7 +46,7 @@ std::vector<SideBySide::Finished> SideBySide::take_finished() {
   {
     const std::lock_guard guard{mutex_};
     std::uint64_t count = 0;
-    static_cast<void>(::read(event_.get(), &count, sizeof count));
+    [[maybe_unused]] const ssize_t read = ::read(event_.get(), &count, sizeof count);
     taken = std::exchange(finished_, {});
   }
   for (const Finished& one : taken) {

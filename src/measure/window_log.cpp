@@ -139,7 +139,7 @@ bool WindowLog::append(const std::string& line) {
   }
   const int error = written < 0 ? errno : ENOSPC;
   if (written > 0 && sized) {
-    (void)::ftruncate(file_.get(), before.st_size);
+    [[maybe_unused]] const int cut = ::ftruncate(file_.get(), before.st_size);
   }
   errno = error;
   return false;

@@ -19,7 +19,7 @@ long seconds_ahead(const char* variable) {
   const int file = name != nullptr ? ::open(name, O_RDONLY | O_CLOEXEC) : -1;
   std::array<char, 32> text{};
   if (file >= 0) {
-    static_cast<void>(::read(file, text.data(), text.size() - 1));
+    [[maybe_unused]] const ssize_t taken = ::read(file, text.data(), text.size() - 1);
     ::close(file);
   }
   return std::strtol(text.data(), nullptr, 10);

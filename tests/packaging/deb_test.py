@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import hardening
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 build = pathlib.Path()
 version = ""
@@ -56,6 +58,12 @@ def packages() -> dict[str, Package]:
 
 
 class DebianPackages(unittest.TestCase):
+    def test_programs_and_libraries_are_hardened(self) -> None:
+        found = {f"{name}: {path}": file for name, package in packages().items() for path, file in package.files.items()
+                 if file.is_file() and not file.is_symlink() and hardening.is_elf(file)}
+        self.assertGreater(len(found), 5)
+        self.assertEqual({path: faults for path, file in found.items() if (faults := hardening.faults_of(file))}, {})
+
     def package(self, name: str) -> Package:
         if name == "python3-zeus-cpp" and name not in packages():
             self.skipTest("skipped: no Python package in this build")

@@ -45,7 +45,7 @@ CuttingProxy::CuttingProxy(const std::filesystem::path& here, std::filesystem::p
 CuttingProxy::~CuttingProxy() {
   stopped_ = true;
   const std::uint64_t one = 1;
-  static_cast<void>(::write(wake_.get(), &one, sizeof one));
+  [[maybe_unused]] const ssize_t told = ::write(wake_.get(), &one, sizeof one);
   thread_.join();
 }
 
