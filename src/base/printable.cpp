@@ -45,7 +45,9 @@ std::optional<std::size_t> printable_character(std::string_view text) {
   }
   const bool overlong = point < (length == 3 ? 0x800U : length == 4 ? 0x10000U : 0U);
   const bool surrogate = point >= 0xD800U && point <= 0xDFFFU;
-  const bool control = point < 0xA0U || point == 0x2028U || point == 0x2029U || (point >= 0x202AU && point <= 0x202EU);
+  // Marks that end a line, or change the direction in which what follows is written.
+  const bool control = point < 0xA0U || point == 0x061CU || point == 0x200EU || point == 0x200FU ||
+                       (point >= 0x2028U && point <= 0x202EU) || (point >= 0x2066U && point <= 0x2069U);
   if (overlong || surrogate || control || point > 0x10FFFFU) {
     return std::nullopt;
   }

@@ -126,6 +126,9 @@ int RestoreCommand::run(Context& context) {
   if (forget_ && !all.empty() && all[0].result == Result::failed && all[0].claim) {
     control::forget(*ledger, all[0], context.clock);
   }
+  if (ledger && !only) {
+    control::clear_begun(*ledger, context.clock);
+  }
   if (json_) {
     records::JsonWriter json;
     json.object([&] {

@@ -53,14 +53,23 @@ std::string token_of(const Environment& environment) {
   return *content;
 }
 
+// "HOST:PORT", or a socket's path, perhaps after the word that other programs put before it.
+transport::Endpoint endpoint_of(const std::string& node) {
+  constexpr std::string_view word{"unix:"};
+  const transport::Endpoint server =
+      transport::Endpoint::from(node.starts_with(word) ? node.substr(word.size()) : node);
+  if (server.unix_path.empty() && transport::split_host_port(server.host_port).port == "0") {
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is not an address", in_quotes(node)),
+                "no program listens on port 0"};
+  }
+  return server;
+}
+
 std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& nodes, const std::string& token) {
   std::vector<transport::ClientPlan> plans;
   std::set<std::string> names;
   for (const std::string& node : nodes) {
-    const transport::Endpoint server = transport::Endpoint::from(node);
-    if (server.unix_path.empty()) {
-      static_cast<void>(transport::split_host_port(server.host_port));
-    }
+    const transport::Endpoint server = endpoint_of(node);
     if (!names.insert(server.name()).second) {
       throw Error{ErrorKind::invalid_argument,
                   fmt::format("{} is named twice, and would be counted twice", in_quotes(node)), "name each node once"};

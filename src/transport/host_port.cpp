@@ -7,8 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 namespace zeus::transport {
+
+namespace {
+
+constexpr unsigned long most_port = 65535;
+
+}  // namespace
 
 HostPort split_host_port(std::string_view text) {
   const std::size_t colon = text.rfind(':');
@@ -21,7 +28,7 @@ HostPort split_host_port(std::string_view text) {
   }
   const bool is_number = !port.empty() && port.size() <= 5 &&
                          std::ranges::all_of(port, [](char letter) { return letter >= '0' && letter <= '9'; });
-  if (host.empty() || !is_number) {
+  if (host.empty() || !is_number || std::stoul(std::string{port}) > most_port) {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} is not an address", in_quotes(text)),
                 "give host and port, as 127.0.0.1:4938 or [::1]:4938"};
   }

@@ -65,7 +65,7 @@ TEST(LongBody, HoldsRequestsTooLongForMemoryInRealTime) {
   RawClient client{running.path()};
   for (const bool chunked : {false, true}) {
     const auto ask = [&](const std::string& body) {
-      client.send("PUT /long HTTP/1.1\r\n" +
+      client.send("PUT /long HTTP/1.1\r\nHost: h\r\n" +
                   (chunked ? fmt::format("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n", body.size(), body)
                            : fmt::format("Content-Length: {}\r\n\r\n{}", body.size(), body)));
       EXPECT_TRUE(client.answer().ends_with("done"));
@@ -87,7 +87,8 @@ TEST(LongBody, IsSentWholeEvenToASlowReaderInRealTime) {
     exchange->answer({.status = 200, .headers = {}, .body = {}, .long_body = body});
   }};
   RawClient client{running.path()};
-  client.send("GET /1 HTTP/1.1\r\n\r\nHEAD /2 HTTP/1.1\r\n\r\nGET /3 HTTP/1.1\r\n\r\n");
+  client.send(
+      "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nHEAD /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
   const std::string head = fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", text.size());
   EXPECT_TRUE(client.answer() == head + text);
   EXPECT_EQ(client.until("\r\n\r\n"), head);

@@ -196,6 +196,9 @@ struct RequestReader::State {
     if (headers.count("Host") > 1) {
       return refuse(400, "the request has more than one Host");
     }
+    if (parser->version >= 11 && headers.count("Host") == 0) {
+      return refuse(400, "the request names no Host");
+    }
     if (!judge_target()) {
       return refuse(400, "the target of the request is not a path");
     }

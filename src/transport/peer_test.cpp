@@ -65,7 +65,7 @@ pid_t fork_client(const std::filesystem::path& path, const FileDescriptor& stays
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    const std::string_view request{"GET / HTTP/1.1\r\n\r\n"};
+    const std::string_view request{"GET / HTTP/1.1\r\nHost: h\r\n\r\n"};
     char byte = 0;
     if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
         ::send(socket, request.data(), request.size(), 0) > 0 && ::recv(socket, &byte, 1, 0) == 1) {
@@ -146,7 +146,7 @@ TEST(Peer, HasNoProcessOnceThatHasEndedInRealTime) {
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, running.path().c_str(), sizeof address.sun_path - 1);
     const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    const std::string_view request{"GET / HTTP/1.1\r\n\r\n"};
+    const std::string_view request{"GET / HTTP/1.1\r\nHost: h\r\n\r\n"};
     ::_exit(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
                     ::send(socket, request.data(), request.size(), 0) > 0
                 ? 0
@@ -167,7 +167,7 @@ TEST(Peer, HasAnAddressOverTcpInRealTime) {
   Seen seen;
   const RunningServer running{seen.handler()};
   RawClient client{std::stoi(running.tcp().substr(running.tcp().rfind(':') + 1))};
-  client.send("GET / HTTP/1.1\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   const Peer peer = seen.wait();
   EXPECT_FALSE(peer.local);
   EXPECT_EQ(peer.address, "127.0.0.1");

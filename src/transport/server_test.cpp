@@ -75,17 +75,18 @@ TEST(HttpServer, AnswersOneRequestAfterTheOtherInRealTime) {
   RawClient client{running.path()};
   client.send(get("/a?b=c&d"));
   EXPECT_EQ(client.answer(), "HTTP/1.1 200 OK\r\nX-Method: GET\r\nContent-Length: 13\r\n\r\nGET /a|b=c&d|");
-  client.send("POST /x HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello");
+  client.send("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello");
   EXPECT_TRUE(client.answer().ends_with("\r\n\r\nPOST /x||hello"));
   client.send(
-      "PUT /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: t\r\n\r\n");
+      "PUT /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: "
+      "t\r\n\r\n");
   EXPECT_TRUE(client.answer().ends_with("\r\n\r\nPUT /x||abcde"));
 }
 
 TEST(HttpServer, AnswersWhatWasSentAheadInOrderInRealTime) {
   const RunningServer running{answer_at_once};
   RawClient client{running.path()};
-  client.send(get("/1") + "POST /2 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx" + get("/3"));
+  client.send(get("/1") + "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx" + get("/3"));
   EXPECT_TRUE(client.answer().ends_with("GET /1||"));
   EXPECT_TRUE(client.answer().ends_with("POST /2||x"));
   EXPECT_TRUE(client.answer().ends_with("GET /3||"));
@@ -131,53 +132,61 @@ std::vector<Refused> refused_requests() {
       {"no version", "GET /\r\n\r\n", 400},
       {"HTTP/2", "GET / HTTP/2.0\r\n\r\n", 400},
       {"HTTP/0.9", "GET / HTTP/0.9\r\n\r\n", 400},
-      {"two spaces", "GET  / HTTP/1.1\r\n\r\n", 400},
-      {"a bad method", "G@T / HTTP/1.1\r\n\r\n", 400},
-      {"a control character in the path", "GET /\x01 HTTP/1.1\r\n\r\n", 400},
-      {"no path", "GET path HTTP/1.1\r\n\r\n", 400},
-      {"an authority", "CONNECT host:1 HTTP/1.1\r\n\r\n", 400},
+      {"two spaces", "GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400},
+      {"a bad method", "G@T / HTTP/1.1\r\nHost: h\r\n\r\n", 400},
+      {"a control character in the path", "GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", 400},
+      {"no path", "GET path HTTP/1.1\r\nHost: h\r\n\r\n", 400},
+      {"an authority", "CONNECT host:1 HTTP/1.1\r\nHost: h\r\n\r\n", 400},
       {"a line break alone", "GET / HTTP/1.1\nHost: h\n\n", 400},
       {"no colon", "GET / HTTP/1.1\r\nHost\r\n\r\n", 400},
       {"a space before the colon", "GET / HTTP/1.1\r\nHost : h\r\n\r\n", 400},
-      {"no name", "GET / HTTP/1.1\r\n: h\r\n\r\n", 400},
+      {"no name", "GET / HTTP/1.1\r\nHost: h\r\n: h\r\n\r\n", 400},
       {"a zero byte in a header", std::string{"GET / HTTP/1.1\r\nA: \0\r\n\r\n", 23}, 400},
+      {"no host", "GET / HTTP/1.1\r\nA: b\r\n\r\n", 400},
       {"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
-      {"both length and chunks", "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-      {"both chunks and length", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", 400},
-      {"length beside another encoding", "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\n",
-       400},
-      {"two lengths", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
-      {"a negative length", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400},
-      {"a length that is not a number", "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\n", 400},
-      {"a length beyond numbers", "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
-      {"an empty length", "POST / HTTP/1.1\r\nContent-Length:\r\n\r\n", 400},
-      {"an unknown encoding", "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
-      {"two encodings", "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501},
-      {"chunked twice", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+      {"both length and chunks",
+       "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+      {"both chunks and length",
+       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", 400},
+      {"length beside another encoding",
+       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\n", 400},
+      {"two lengths", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+      {"a negative length", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", 400},
+      {"a length that is not a number", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0x1\r\n\r\n", 400},
+      {"a length beyond numbers", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
+      {"an empty length", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\r\n", 400},
+      {"an unknown encoding", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+      {"two encodings", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501},
+      {"chunked twice",
+       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
       {"chunks in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-      {"a chunk without a size", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
-      {"a negative chunk", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400},
-      {"a chunk beyond numbers", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n11111111111111111\r\n", 400},
-      {"a chunk longer than its size", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", 400},
-      {"an endless line of a chunk", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + long_text, 400},
-      {"an endless trailer", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + long_text, 400},
-      {"an unknown expectation", "POST / HTTP/1.1\r\nExpect: money\r\nContent-Length: 1\r\n\r\n", 417},
-      {"a long path", "GET /" + long_text + " HTTP/1.1\r\n\r\n", 431},
+      {"a chunk without a size", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+      {"a negative chunk", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400},
+      {"a chunk beyond numbers",
+       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n11111111111111111\r\n", 400},
+      {"a chunk longer than its size", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
+       400},
+      {"an endless line of a chunk", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;" + long_text,
+       400},
+      {"an endless trailer", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + long_text,
+       400},
+      {"an unknown expectation", "POST / HTTP/1.1\r\nHost: h\r\nExpect: money\r\nContent-Length: 1\r\n\r\n", 417},
+      {"a long path", "GET /" + long_text + " HTTP/1.1\r\nHost: h\r\n\r\n", 431},
       {"a long path without an end", "GET /" + long_text, 431},
-      {"a long header", "GET / HTTP/1.1\r\nA: " + long_text + "\r\n\r\n", 431},
+      {"a long header", "GET / HTTP/1.1\r\nHost: h\r\nA: " + long_text + "\r\n\r\n", 431},
       {"many headers",
        [] {
-         std::string all = "GET / HTTP/1.1\r\n";
+         std::string all = "GET / HTTP/1.1\r\nHost: h\r\n";
          for (int i = 0; i < 3000; ++i) {
            all += "A: b\r\n";
          }
          return all + "\r\n";
        }(),
        431},
-      {"a long body", "POST / HTTP/1.1\r\nContent-Length: 1000001\r\n\r\n", 413},
+      {"a long body", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000001\r\n\r\n", 413},
       {"a long body announced with 100-continue",
-       "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1000001\r\n\r\n", 413},
-      {"a long body in one chunk", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nf4241\r\n", 413},
+       "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1000001\r\n\r\n", 413},
+      {"a long body in one chunk", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nf4241\r\n", 413},
   };
 }
 
@@ -223,7 +232,7 @@ TEST(HttpServer, AcceptsALongerBodyOnRequestInRealTime) {
   const RunningServer running{answer_at_once, limits};
   for (const bool chunked : {false, true}) {
     const auto asked = [&](std::string_view line, std::size_t size) {
-      return std::string{line} + " HTTP/1.1\r\n" +
+      return std::string{line} + " HTTP/1.1\r\nHost: h\r\n" +
              (chunked ? fmt::format("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n", size,
                                     std::string(size, 'x'))
                       : fmt::format("Content-Length: {}\r\n\r\n{}", size, std::string(size, 'x')));
@@ -258,13 +267,14 @@ TEST(HttpServer, TakesWhatIsUnusualInRealTime) {
     client.send(request);
     return client.answer();
   };
-  EXPECT_TRUE(answer_to("GET http://example.org/a?b HTTP/1.1\r\n\r\n").ends_with("GET /a|b|"));
-  EXPECT_TRUE(answer_to("GET http://example.org HTTP/1.1\r\n\r\n").ends_with("GET /||"));
-  EXPECT_TRUE(answer_to("GET HTTP://example.org?b HTTP/1.1\r\n\r\n").ends_with("GET /|b|"));
-  EXPECT_TRUE(answer_to("OPTIONS * HTTP/1.1\r\n\r\n").ends_with("OPTIONS *||"));
-  EXPECT_TRUE(answer_to("BREW /?a?b HTTP/1.1\r\n\r\n").ends_with("BREW /|a?b|"));
-  EXPECT_TRUE(answer_to("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx").ends_with("POST /||x"));
-  EXPECT_TRUE(answer_to("GET / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi").ends_with("GET /||hi"));
+  EXPECT_TRUE(answer_to("GET http://example.org/a?b HTTP/1.1\r\nHost: h\r\n\r\n").ends_with("GET /a|b|"));
+  EXPECT_TRUE(answer_to("GET http://example.org HTTP/1.1\r\nHost: h\r\n\r\n").ends_with("GET /||"));
+  EXPECT_TRUE(answer_to("GET HTTP://example.org?b HTTP/1.1\r\nHost: h\r\n\r\n").ends_with("GET /|b|"));
+  EXPECT_TRUE(answer_to("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n").ends_with("OPTIONS *||"));
+  EXPECT_TRUE(answer_to("BREW /?a?b HTTP/1.1\r\nHost: h\r\n\r\n").ends_with("BREW /|a?b|"));
+  EXPECT_TRUE(answer_to("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx")
+                  .ends_with("POST /||x"));
+  EXPECT_TRUE(answer_to("GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi").ends_with("GET /||hi"));
 }
 
 TEST(HttpServer, KeepsAConnectionAsTheClientAsksInRealTime) {
@@ -279,7 +289,7 @@ TEST(HttpServer, KeepsAConnectionAsTheClientAsksInRealTime) {
   kept.send("GET /2 HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
   EXPECT_TRUE(kept.answer().ends_with("GET /2||"));
   RawClient closing{running.path()};
-  closing.send("GET /1 HTTP/1.1\r\nConnection: close\r\n\r\n" + get("/2"));
+  closing.send("GET /1 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" + get("/2"));
   EXPECT_TRUE(closing.until_end().ends_with("GET /1||"));
 }
 
@@ -289,7 +299,7 @@ TEST(HttpServer, SendsNoBodyWhereNoneBelongsInRealTime) {
     exchange->answer({path == "/204" ? 204 : path == "/304" ? 304 : 200, {}, "body"});
   }};
   RawClient client{running.path()};
-  client.send("HEAD / HTTP/1.1\r\n\r\n" + get("/204") + get("/304") + get("/"));
+  client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n" + get("/204") + get("/304") + get("/"));
   EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n");
   EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 204 No Content\r\n\r\n");
   EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 304 Not Modified\r\n\r\n");
@@ -308,7 +318,7 @@ TEST(HttpServer, LetsNoHeaderBecomeTwoInRealTime) {
 TEST(HttpServer, SendsContinueToAClientThatWaitsForItInRealTime) {
   const RunningServer running{answer_at_once};
   RawClient client{running.path()};
-  client.send("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  client.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   client.send("hi");
   EXPECT_TRUE(client.answer().ends_with("POST /||hi"));
@@ -323,7 +333,7 @@ TEST(HttpServer, LimitsTheTimeOfEachPartInRealTime) {
   RawClient slow_head{running.path()};
   slow_head.send("GET / HT");
   RawClient slow_body{running.path()};
-  slow_body.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
+  slow_body.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
   RawClient silent{running.path()};
   RawClient idle{running.path()};
   idle.send(get("/"));
@@ -341,7 +351,7 @@ TEST(HttpServer, ClosesOnAClientThatSendsTooSlowlyInRealTime) {
   limits.head_time = 100_ms;
   RunningServer running{answer_at_once, limits};
   RawClient client{running.path()};
-  client.send("GET / HTTP/1.1\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n");
   int lines = 0;
   while (running.server().refused(408) == 0 && lines < 10000) {
     client.send("A: b\r\n");

@@ -18,7 +18,7 @@ using test::comes_true;
 using test::RawClient;
 using test::RunningServer;
 
-constexpr std::string_view stream_request{"GET /stream HTTP/1.1\r\n\r\n"};
+constexpr std::string_view stream_request{"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n"};
 
 std::shared_ptr<const std::string> piece(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
