@@ -81,7 +81,13 @@ class Guard {
   }
 
   void say_ready() const {
-    const std::string line = std::string{guard_is_ready} + '\n';
+    std::string line{guard_is_ready};
+    for (const Devices& one : devices_) {
+      for (const device::DiscoveredGpu& gpu : one.gpus) {
+        line += ' ' + uuid_of(gpu);
+      }
+    }
+    line += '\n';
     static_cast<void>(::send(duty_.connection.get(), line.data(), line.size(), MSG_NOSIGNAL));
   }
 

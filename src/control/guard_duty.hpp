@@ -18,7 +18,8 @@
 
 namespace zeus::control {
 
-// What the guardian writes to its holder once the holder can rely on it.
+// The first word of what the guardian writes to its holder once the holder can rely on it; the UUIDs of the GPUs that
+// it sees follow, each after a space.
 inline constexpr std::string_view guard_is_ready = "ready";
 
 struct GuardDuty {

@@ -2,6 +2,8 @@
 // Threads: any.
 #pragma once
 
+#include <string>
+
 namespace zeus::control {
 
 class Guardian {
@@ -11,8 +13,9 @@ class Guardian {
   Guardian& operator=(const Guardian&) = delete;
   virtual ~Guardian() = default;
 
-  // Returns once the guardian watches this process; called before each change. An Error if no guardian can.
-  virtual void watch() = 0;
+  // Returns once the guardian watches this process, and sees the GPU with this UUID; called before each change of it.
+  // An Error if no guardian can.
+  virtual void watch(const std::string& gpu) = 0;
   // The records have changed: there may be another expiry to wait for, or settings to put back.
   virtual void notice() noexcept = 0;
 };

@@ -8,7 +8,9 @@
 
 #include <unistd.h>
 
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,9 +19,10 @@ namespace zeus::control {
 GuardianProcess::GuardianProcess(Plan plan) : plan_{std::move(plan)} {
 }
 
-void GuardianProcess::watch() {
+void GuardianProcess::watch(const std::string& gpu) {
   const std::lock_guard guard{mutex_};
-  if (companion_ && owner_ == ::getpid() && companion_->is_there()) {
+  // A GPU that it does not see may have come since.
+  if (companion_ && owner_ == ::getpid() && companion_->is_there() && seen_.contains(gpu)) {
     return;
   }
   companion_.reset();
@@ -30,15 +33,26 @@ void GuardianProcess::watch() {
         plan_.program, std::vector<std::string>{std::filesystem::absolute(plan_.folder).string(),
                                                 std::to_string(me.pid), std::to_string(me.started)});
     answer = started->read_line(plan_.patience);
-    if (answer == guard_is_ready) {
+    if (answer && (answer == guard_is_ready || answer->starts_with(std::string{guard_is_ready} + ' '))) {
+      std::istringstream words{answer->substr(guard_is_ready.size())};
+      seen_ = {std::istream_iterator<std::string>{words}, {}};
       companion_ = std::move(started);
       owner_ = ::getpid();
-      return;
+    } else {
+      started->kill();
     }
-    started->kill();
   } catch (const Error&) {
     throw Error{ErrorKind::unavailable, "the guardian, which puts GPUs back when this process dies, cannot be started",
                 "nothing is set without it; install Zeus completely, or name the program in ZEUS_GUARDIAN"};
+  }
+  if (companion_ && seen_.contains(gpu)) {
+    return;
+  }
+  if (companion_) {
+    throw Error{ErrorKind::unavailable,
+                fmt::format("the guardian {}, which puts GPUs back when this process dies, does not see {}",
+                            plan_.program.string(), gpu),
+                "nothing is set without it; in `zeus virtual`, add --shared"};
   }
   throw Error{ErrorKind::unavailable,
               fmt::format("the guardian {}, which puts GPUs back when this process dies, did not become ready: {}",

@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 
 namespace zeus::control {
 
@@ -27,8 +29,8 @@ class GuardianProcess final : public Guardian {
   };
   explicit GuardianProcess(Plan plan);
 
-  // An unavailable Error if the guardian cannot be started or does not do its work.
-  void watch() override;
+  // An unavailable Error if the guardian cannot be started, does not do its work or does not see the GPU.
+  void watch(const std::string& gpu) override;
   void notice() noexcept override;
 
  private:
@@ -36,6 +38,7 @@ class GuardianProcess final : public Guardian {
   std::mutex mutex_;
   pid_t owner_ = 0;  // the process that started the companion
   std::unique_ptr<CompanionProcess> companion_;
+  std::set<std::string> seen_;  // by the companion, by UUID
 };
 
 }  // namespace zeus::control

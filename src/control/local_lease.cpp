@@ -222,7 +222,7 @@ void LocalLease::renew() {
     const GpuLock::Work work = begin_change();
   } else if (now.nanoseconds >= look_at_) {
     require_this_process();
-    guardian_->watch();
+    guardian_->watch(holding_->record.gpu);
     look_at_ = (now + between_looks).nanoseconds;
   }
 }

@@ -18,7 +18,7 @@ GpuLock::Work LocalLease::begin() {
 }
 
 GpuLock::Work LocalLease::begin_change() {
-  guardian_->watch();
+  guardian_->watch(holding_->record.gpu);
   GpuLock::Work work = begin();
   require_ours();
   return work;

@@ -112,7 +112,7 @@ std::unique_ptr<LeaseBacking> LocalLeases::take(const DiscoveredGpu& gpu, Second
   const std::string uuid = gpu.gpu->identity().uuid;
   const std::string name = to_text(gpu);
   const Ledger& ledger = *place_.ledger;
-  place_.guardian->watch();
+  place_.guardian->watch(uuid);
   restore_what_was_left(gpu, taking.patience);
 
   auto lease = std::make_unique<LocalLease>(place_, gpu, term, taking.client);

@@ -39,7 +39,7 @@ constexpr uid_t mallory = 65'533;
 constexpr const char* leased_gpu = "GPU-0";
 
 struct NoGuardian final : Guardian {
-  void watch() override {}
+  void watch(const std::string& /*gpu*/) override {}
   void notice() noexcept override {}
 };
 

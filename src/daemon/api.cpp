@@ -22,6 +22,33 @@ std::string line_of(const transport::Request& request, int status, const std::st
                      status, client);
 }
 
+// The client's mistakes, and what it may not do. What a GPU refused has a line of its own.
+bool is_refusal(int status) {
+  return status >= 400 && status < 500;
+}
+
+// Of a call that may change settings. The client wrote the query, and a lease's name in it is a secret.
+AuditLine refusal_line(const transport::Request& request, int status, std::string_view body,
+                       const std::string& client) {
+  constexpr std::size_t most = 300;
+  std::string asked;
+  for (std::string_view rest = request.query; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('&'), rest.size());
+    if (!rest.starts_with("lease=")) {
+      asked += fmt::format("{}{}", asked.empty() ? "" : " ", rest.substr(0, end));
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {.gpu = {},
+          .why = "refused",
+          .who = client,
+          .what = std::string{request.path},
+          .before = {},
+          .asked = shortened(printable(asked), most),
+          .enforced = {},
+          .outcome = fmt::format("{}: {}", status, shortened(printable(body), most))};
+}
+
 }  // namespace
 
 const std::vector<Api::Route>& Api::routes() {
@@ -71,14 +98,20 @@ void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
   std::variant<Visitor, TurnedAway> admitted =
       admit(request, exchange->peer(), {node_.groups, node_.credentials, node_.hosts}, node_.loop.clock().wall());
   const auto* const away = std::get_if<TurnedAway>(&admitted);
-  const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"},
-                         logged = node_.logs_requests ? exchange : nullptr,
-                         client = !node_.logs_requests ? std::string{}
-                                  : away != nullptr    ? "a client that was refused"
-                                                       : to_text(std::get<Visitor>(admitted).client)](int status) {
+  const bool is_audited = node_.audit && is_known && request.method == "POST";
+  const bool is_noted = node_.logs_requests || is_audited;
+  const auto answered = [this, began, is_audited, name = is_known ? route->path : std::string_view{"other"},
+                         noted = is_noted ? exchange : nullptr,
+                         client = !is_noted         ? std::string{}
+                                  : away != nullptr ? "a client that was refused"
+                                                    : to_text(std::get<Visitor>(admitted).client)](
+                            int status, std::string_view body) {
     node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
-    if (logged) {
-      log::debug(line_of(logged->request(), status, client));
+    if (node_.logs_requests) {
+      log::debug(line_of(noted->request(), status, client));
+    }
+    if (is_audited && is_refusal(status)) {
+      node_.audit->write_refusal(refusal_line(noted->request(), status, body, client));
     }
   };
   if (away != nullptr) {
@@ -100,6 +133,12 @@ bool Api::choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>
                       std::set<int>& gpus) {
   for (std::size_t gpu = 0; !asked && gpu < node_.gpus.size(); ++gpu) {
     gpus.insert(static_cast<int>(gpu));
+  }
+  if (!asked) {
+    // Those that the client may read. One that may read none is refused for all of them, with the reasons.
+    std::set<int> readable = gpus;
+    std::erase_if(readable, [&](int gpu) { return !verdict_on_reading(call, gpu).allowed; });
+    gpus = readable.empty() ? gpus : readable;
   }
   for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
     if (number >= node_.gpus.size()) {
@@ -135,11 +174,15 @@ bool Api::choose_cpus(const SharedCall& call, const std::optional<protocol::Ids>
   return true;
 }
 
+Verdict Api::verdict_on_reading(const SharedCall& call, int gpu) const {
+  return decide(node_.desk->policy(), call->client().asker(),
+                {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()});
+}
+
 bool Api::may_read(const SharedCall& call, const std::set<int>& gpus) {
   Refusals refusals;
   for (const int gpu : gpus) {
-    const Verdict verdict = decide(node_.desk->policy(), call->client().asker(),
-                                   {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()});
+    const Verdict verdict = verdict_on_reading(call, gpu);
     if (!verdict.allowed) {
       refusals[gpu] = {Status::forbidden, verdict.why};
     }

@@ -73,12 +73,14 @@ class Api {
   void ask_whether_overruled(const SharedCall& call);
   void outcomes(const SharedCall& call);
 
-  // All GPUs (or CPU packages) that a request asks for: all of them if it names none. Refuses the request and returns
+  // All GPUs (or CPU packages) that a request asks for. If it names none: the GPUs that this client may read, or all of
+  // them if it may read none; all CPU packages. Refuses the request and returns
   // false if one does not exist, or the policy does not let this client read it. Setters are refused in plain text.
   enum class ErrorForm { json, text };
   bool choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, ErrorForm form,
                    std::set<int>& gpus);
   bool choose_cpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, std::set<int>& cpus);
+  [[nodiscard]] Verdict verdict_on_reading(const SharedCall& call, int gpu) const;
   bool may_read(const SharedCall& call, const std::set<int>& gpus);
   void set(const SharedCall& call, const protocol::Ids& gpus, bool block, const Setting& setting);
   void set_leased(const SharedCall& call, const std::string& lease, const protocol::Ids& gpus, const Setting& setting);

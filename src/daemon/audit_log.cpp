@@ -20,6 +20,8 @@ namespace {
 // Longer than any line: the names in it are bounded at their source.
 constexpr off_t longest_line = off_t{16} * 1024;
 
+constexpr std::uint64_t most_refusals_a_second = 100;
+
 Error cannot_write(int error, const std::filesystem::path& file) {
   return system_failure(error, fmt::format("the audit log {} cannot be written", file.string()));
 }
@@ -54,29 +56,55 @@ std::optional<Error> AuditLog::set_aside() {
   return std::nullopt;
 }
 
+void AuditLog::append(const AuditLine& line, bool syncs) {
+  records::JsonWriter json;
+  json.object([&] {
+    json.put("time", to_text(clock_.wall()));
+    json.put("gpu", line.gpu);
+    json.put("why", line.why);
+    json.put("who", line.who);
+    if (line.lease != 0) {
+      json.put("lease", line.lease);
+    }
+    json.put("what", line.what);
+    json.put("before", line.before);
+    json.put("asked", line.asked);
+    json.put("enforced", line.enforced);
+    json.put("outcome", line.outcome);
+  });
+  const std::string text = json.take() + '\n';
+  const std::lock_guard lock{mutex_};
+  write_all(descriptor_, text, file_.string());
+  if (syncs && ::fdatasync(descriptor_.get()) != 0) {
+    throw cannot_write(errno, file_);
+  }
+}
+
 void AuditLog::write(const AuditLine& line) noexcept {
   try {
-    records::JsonWriter json;
-    json.object([&] {
-      json.put("time", to_text(clock_.wall()));
-      json.put("gpu", line.gpu);
-      json.put("why", line.why);
-      json.put("who", line.who);
-      if (line.lease != 0) {
-        json.put("lease", line.lease);
+    append(line, true);
+  } catch (const std::exception& error) {
+    log::error(error.what());
+  }
+}
+
+void AuditLog::write_refusal(AuditLine line) noexcept {
+  try {
+    {
+      const std::lock_guard lock{mutex_};
+      const Instant now = clock_.now();
+      if (now - second_ < Seconds{1} && ++refusals_ > most_refusals_a_second) {
+        return;
       }
-      json.put("what", line.what);
-      json.put("before", line.before);
-      json.put("asked", line.asked);
-      json.put("enforced", line.enforced);
-      json.put("outcome", line.outcome);
-    });
-    const std::string text = json.take() + '\n';
-    const std::lock_guard lock{mutex_};
-    write_all(descriptor_, text, file_.string());
-    if (::fdatasync(descriptor_.get()) != 0) {
-      throw cannot_write(errno, file_);
+      if (now - second_ >= Seconds{1}) {
+        if (refusals_ > most_refusals_a_second) {
+          line.outcome += fmt::format(" (after {} that are not written)", refusals_ - most_refusals_a_second);
+        }
+        second_ = now;
+        refusals_ = 1;
+      }
     }
+    append(line, false);
   } catch (const std::exception& error) {
     log::error(error.what());
   }

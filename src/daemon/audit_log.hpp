@@ -37,16 +37,22 @@ class AuditLog {
   [[nodiscard]] std::optional<Error> set_aside();
   // Writes the line and syncs it. A failure is logged as an error of the program.
   void write(const AuditLine& line) noexcept;
+  // A call that was refused before it reached a GPU. Does not wait for the disk, since anyone may send many: of more
+  // than a hundred in a second only the number is written, with the next one.
+  void write_refusal(AuditLine line) noexcept;
   // Opens the file again, after it was moved away.
   void reopen();
 
  private:
   static FileDescriptor open(const std::filesystem::path& file);
+  void append(const AuditLine& line, bool syncs);
 
   const std::filesystem::path file_;
   Clock& clock_;
   std::mutex mutex_;
   FileDescriptor descriptor_;
+  Instant second_;  // in which these refusals were written
+  std::uint64_t refusals_ = 0;
 };
 
 }  // namespace zeus::daemon

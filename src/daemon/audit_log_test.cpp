@@ -44,6 +44,18 @@ TEST_F(AuditLogTest, EachChangeIsALineWhateverStandsInIt) {
   EXPECT_THAT(written.substr(written.find('\n')), ::testing::Not(HasSubstr("lease"))) << "of none";
 }
 
+TEST_F(AuditLogTest, OfManyRefusalsInASecondOnlyTheNumberIsWritten) {
+  AuditLog log{file_, clock_};
+  for (int call = 0; call < 250; ++call) {
+    log.write_refusal({.gpu = {}, .why = "refused", .outcome = "403"});
+  }
+  EXPECT_EQ(std::ranges::count(text(), '\n'), 100);
+  clock_.advance(Seconds{1.5});
+  log.write_refusal({.gpu = {}, .why = "refused", .outcome = "403"});
+  EXPECT_EQ(std::ranges::count(text(), '\n'), 101);
+  EXPECT_THAT(text(), HasSubstr("403 (after 150 that are not written)"));
+}
+
 TEST_F(AuditLogTest, OnceItIsMovedAwayReopeningGoesOnInANewOne) {
   AuditLog log{file_, clock_};
   log.write({.gpu = "GPU-0"});

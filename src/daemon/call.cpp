@@ -21,7 +21,7 @@ void Call::send(int status, std::string_view type, std::string body) {
     return;
   }
   is_answered_ = true;
-  answered_(status);
+  answered_(status, body);
   transport::Answer answer;
   answer.status = status;
   answer.body = std::move(body);
@@ -60,7 +60,7 @@ void Call::refuse(const Refusals& refusals) {
 
 std::shared_ptr<transport::Stream> Call::stream() {
   is_answered_ = true;
-  answered_(static_cast<int>(Status::ok));
+  answered_(static_cast<int>(Status::ok), {});
   transport::Headers headers;
   headers.add("content-type", std::string{protocol::event_stream_type});
   headers.add("cache-control", "no-cache");

@@ -19,8 +19,10 @@ namespace zeus::daemon {
 
 class Call {
  public:
-  // `answered` is called with the status.
-  Call(std::shared_ptr<transport::Exchange> exchange, Visitor visitor, std::function<void(int)> answered)
+  // Called with the status and the body.
+  using Answered = std::function<void(int status, std::string_view body)>;
+
+  Call(std::shared_ptr<transport::Exchange> exchange, Visitor visitor, Answered answered)
       : exchange_{std::move(exchange)}, visitor_{std::move(visitor)}, answered_{std::move(answered)} {}
 
   [[nodiscard]] const transport::Request& request() const { return exchange_->request(); }
@@ -50,7 +52,7 @@ class Call {
 
   std::shared_ptr<transport::Exchange> exchange_;
   Visitor visitor_;
-  std::function<void(int)> answered_;
+  Answered answered_;
   bool is_answered_ = false;
 };
 

@@ -78,11 +78,24 @@ control::Lease& GpuSeat::OnThread::lease(Number number) {
   return found->second;
 }
 
+// Whose settings the GPU has, as far as its record says.
+std::string GpuSeat::OnThread::holder() const {
+  try {
+    const std::optional<control::LeaseRecord> record = ledger.read(parts.gpu.gpu->identity().uuid);
+    return record ? to_text(*record) : "no holder is on record";
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
 void GpuSeat::OnThread::tell_what_was_put_back() {
   const std::string uuid = parts.gpu.gpu->identity().uuid;
   if (const std::optional<control::LeaseRecord> note = ledger.note(uuid)) {
-    log::warning(fmt::format("{} was put back to {}, because {} had ended without doing so", note->gpu_name,
-                             to_text(note->found), to_text(*note)));
+    // A guardian also puts back what a driver that hangs keeps its living holder from putting back.
+    const std::optional<Holder> now = find_holder(ledger.machine(), note->holder.pid);
+    const bool lives = now && now->started == note->holder.started;
+    log::warning(fmt::format("{} was put back to {} because {} {}", note->gpu_name, to_text(note->found),
+                             to_text(*note), lives ? "did not do so in time" : "had ended without doing so"));
     parts.audited->note(*note);
     ledger.drop_note(uuid);
   }
@@ -122,22 +135,22 @@ void GpuSeat::ask(Question<Result> question) {
 
 void GpuSeat::take(Number lease, Seconds term, const Client& client, Wanted wanted,
                    std::function<void(End, Taken)> done) {
-  ask<Taken>({.work =
-                  [lease, term, client](OnThread& on, Taken& taken) {
-                    taken.client = described(client, on.ledger.machine());
-                    taken.error = attempt([&] {
-                      on.parts.audited->begin(
-                          {.why = "put back: left by a dead holder", .who = {}, .lease = 0, .is_putting_back = true});
-                      on.leases.emplace(lease,
-                                        on.book.acquire(on.parts.gpu.gpu->identity().uuid, term,
+  ask<Taken>(
+      {.work =
+           [lease, term, client](OnThread& on, Taken& taken) {
+             taken.client = described(client, on.ledger.machine());
+             taken.error = attempt([&] {
+               on.parts.audited->begin(
+                   {.why = "put back: left by a dead holder", .who = on.holder(), .lease = 0, .is_putting_back = true});
+               on.leases.emplace(lease, on.book.acquire(on.parts.gpu.gpu->identity().uuid, term,
                                                         {.client = taken.client, .patience = patience_with_others}));
-                      on.tell_what_was_put_back();
-                      taken.found = on.parts.gpu.gpu->power_limits().current;
-                    });
-                  },
-              .wanted = std::move(wanted),
-              .done = std::move(done),
-              .settled = {}});
+               on.tell_what_was_put_back();
+               taken.found = on.parts.gpu.gpu->power_limits().current;
+             });
+           },
+       .wanted = std::move(wanted),
+       .done = std::move(done),
+       .settled = {}});
 }
 
 void GpuSeat::set(Number lease, const Setting& setting, const std::string& who, Wanted wanted,
@@ -191,8 +204,10 @@ void GpuSeat::release(Number lease, const std::string& why, std::function<void(s
            [lease, why](OnThread& on, std::optional<Error>& error) {
              const auto found = on.leases.find(lease);
              if (found != on.leases.end()) {
-               on.parts.audited->begin(
-                   {.why = fmt::format("put back: {}", why), .who = {}, .lease = lease, .is_putting_back = true});
+               on.parts.audited->begin({.why = fmt::format("put back: {}", why),
+                                        .who = on.holder(),
+                                        .lease = lease,
+                                        .is_putting_back = true});
                error = attempt([&] { found->second.release(); });
                on.leases.erase(found);
                static_cast<void>(attempt([&] { on.tell_what_was_put_back(); }));
@@ -209,7 +224,7 @@ void GpuSeat::put_back_what_was_left(std::function<void(std::optional<std::strin
       {.work =
            [](OnThread& on, std::optional<std::string>& failure) {
              on.parts.audited->begin(
-                 {.why = "put back: left by a dead holder", .who = {}, .lease = 0, .is_putting_back = true});
+                 {.why = "put back: left by a dead holder", .who = on.holder(), .lease = 0, .is_putting_back = true});
              const std::optional<Error> error = attempt([&] {
                for (const control::Restoration& one : control::restore_abandoned(
                         on.ledger, std::span{&on.parts.gpu, 1}, on.clock, on.parts.gpu.gpu->identity().uuid)) {

@@ -79,6 +79,7 @@ class GpuSeat {
 
     control::Lease& lease(Number number);
     // Reports and logs the settings of leases granted here that another process, usually a guardian, has put back.
+    [[nodiscard]] std::string holder() const;
     void tell_what_was_put_back();
   };
 

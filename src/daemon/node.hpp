@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/access.hpp"
+#include "daemon/audit_log.hpp"
 #include "daemon/cpu_power_meter.hpp"
 #include "daemon/cpu_reader.hpp"
 #include "daemon/daemon_metrics.hpp"
@@ -40,6 +41,7 @@ struct Node {
   std::vector<std::string> hosts;
   Credentials credentials;
   bool logs_requests = false;
+  std::shared_ptr<AuditLog> audit;  // null: there is none
   protocol::DaemonIdentity identity;
   std::vector<ServedGpu> gpus;
   std::vector<ServedCpu> cpus;

@@ -123,10 +123,7 @@ void Api::readings(const SharedCall& call) {
       return;
     }
     if (!gpu_ids) {
-      std::erase_if(gpus, [&](int gpu) {
-        return !decide(node_.desk->policy(), asker, {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()})
-                    .allowed;
-      });
+      std::erase_if(gpus, [&](int gpu) { return !verdict_on_reading(call, gpu).allowed; });
     } else if (!may_read(call, gpus)) {
       return;
     }

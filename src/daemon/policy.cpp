@@ -234,7 +234,9 @@ Verdict decide(const Policy& policy, const Asker& asker, const AskedFor& asked) 
       continue;
     }
     if (const std::optional<std::string> bound = out_of_bounds(rule, asked)) {
-      verdict.why = verdict.allowed || !verdict.why.empty() ? verdict.why : *bound;
+      if (!verdict.allowed && verdict.why.find(*bound) == std::string::npos) {
+        verdict.why += (verdict.why.empty() ? "" : "; ") + *bound;
+      }
       continue;
     }
     verdict.longest_lease = verdict.allowed ? wider(verdict.longest_lease, rule.longest_lease) : rule.longest_lease;

@@ -95,6 +95,7 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
             .hosts = plan_.hosts,
             .credentials = plan_.rules.credentials,
             .logs_requests = plan_.logs_requests,
+            .audit = plan_.audit,
             .identity = {.version = plan_.version, .api = 1, .instance = plan_.instance},
             .gpus = {},
             .cpus = {},
@@ -109,9 +110,9 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
                       [this](const std::shared_ptr<transport::Exchange>& exchange) { administrate(exchange); }},
       metrics_{loop, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
                  if (exchange->request().method == "GET" && exchange->request().path == "/metrics") {
-                   api_.metrics(std::make_shared<Call>(std::move(exchange), Visitor{}, [](int) {}));
+                   api_.metrics(std::make_shared<Call>(std::move(exchange), Visitor{}, [](int, std::string_view) {}));
                  } else {
-                   Call{std::move(exchange), {}, [](int) {}}.refuse(
+                   Call{std::move(exchange), {}, [](int, std::string_view) {}}.refuse(
                        protocol::Refusal{.status = Status::not_found, .body = {}});
                  }
                }} {
@@ -288,7 +289,7 @@ bool Service::is_stuck() {
 }
 
 void Service::administrate(const std::shared_ptr<transport::Exchange>& exchange) {
-  const auto call = std::make_shared<Call>(exchange, Visitor{}, [](int) {});
+  const auto call = std::make_shared<Call>(exchange, Visitor{}, [](int, std::string_view) {});
   const std::string& method = call->request().method;
   const std::string& path = call->request().path;
   if (method == "GET" && path == "/leases") {

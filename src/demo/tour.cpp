@@ -33,7 +33,7 @@ constexpr WallTime first_night{1'767'578'400'000'000};
 
 // A virtual GPU vanishes with its process, so nothing must be restored.
 struct NobodyNeeded final : control::Guardian {
-  void watch() override {}
+  void watch(const std::string& /*gpu*/) override {}
   void notice() noexcept override {}
 };
 

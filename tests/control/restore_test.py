@@ -372,7 +372,11 @@ class Restore(unittest.TestCase):
     def test_without_its_guardian_nothing_is_changed(self):
         real = options.guardian
         self.addCleanup(setattr, options, "guardian", real)
+        blind = pathlib.Path(self.folder) / "blind"
+        blind.write_text("#!/bin/sh\n(echo ready GPU-of-another-session >&3; sleep 5) &\n")
+        blind.chmod(0o755)
         for broken, reason in ((self.folder + "/missing", "cannot be started"), ("/bin/true", "did not become ready"),
+                               (str(blind), "does not see GPU-"),
                                ("/usr/bin/yes", "cannot be started.*/usr/bin/yes did not go into the background")):
             options.guardian = broken
             holder = self.start("set", wait=False)

@@ -153,6 +153,32 @@ class BadInput(unittest.TestCase):
         daemon.process.send_signal(signal.SIGHUP)
         until(lambda: driver.settings() == self.found, "a lease that is no longer allowed ends")
         self.assertEqual(daemon.post(LIMIT).status, 403)
+        refused = [one for one in daemon.audit() if one["why"] == "refused"]
+        self.assertEqual([one["what"] for one in refused], ["/gpu/set_power_limit"] * 4)
+        for one in refused:
+            self.assertIn(f"process {os.getpid()}", one["who"])
+            self.assertIn("power_limit_mw=250000", one["asked"])
+            self.assertRegex(one["outcome"], "^403: .*not allowed")
+        back = [one for one in daemon.audit() if one["why"].startswith("put back")]
+        self.assertTrue(back and all(f"process {os.getpid()}" in one["who"] for one in back), back)
+
+    def test_a_user_who_may_read_one_gpu_gets_it_without_naming_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            policy = pathlib.Path(folder) / "policy.toml"
+            policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = [0]\nmay = ["read"]\n')
+            policy.chmod(0o644)
+            daemon = Daemon(options.zeusd, ("--policy", str(policy))).start()
+            try:
+                for route in ("get_power", "get_cumulative_energy", "get_power_limit"):
+                    answer = daemon.get(f"/gpu/{route}")
+                    self.assertEqual(answer.status, 200, answer.text)
+                    self.assertNotIn('"1":', answer.text)
+                    self.assertEqual(daemon.get(f"/gpu/{route}?gpu_ids=0,1").status, 403)
+                policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["set_power_limit"]\n')
+                daemon.process.send_signal(signal.SIGHUP)
+                until(lambda: daemon.get("/gpu/get_power").status == 403, "who may read none is refused")
+            finally:
+                daemon.__exit__()
 
     def test_an_explanation_names_the_file_that_decides(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ struct SilentGuardian final : control::Guardian {
   std::atomic<int> watches = 0;
   std::atomic<int> notices = 0;
   std::optional<Error> error;
-  void watch() override {
+  void watch(const std::string& /*gpu*/) override {
     ++watches;
     if (error) {
       throw Error{*error};

@@ -23,7 +23,7 @@ const std::map<std::string_view, double> samples{{"librispeech", 281'241},    {"
                                                  {"cifar100", 50'000},        {"movielens", 4'970'845}};
 
 struct NoGuardian final : control::Guardian {
-  void watch() override {}
+  void watch(const std::string& /*gpu*/) override {}
   void notice() noexcept override {}
 };
 
