@@ -41,9 +41,8 @@ struct Energy {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    constexpr field::Rule number{.unit_in_key = false};
-    constexpr field::Rule bound{.least = 0.0, .unit_in_key = false};
-    fields("value", self.value, number);
+    constexpr field::Rule bound = field::without_unit(field::energy);
+    fields("value", self.value, field::without_unit(field::any_energy));
     fields("uncertainty", self.uncertainty, bound);
     fields("systematic", self.systematic, bound);
     fields("method", self.method);

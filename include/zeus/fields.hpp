@@ -41,6 +41,7 @@ struct Rule {
   double most = std::numeric_limits<double>::max();
   bool above_least = false;       // `least` itself is out of bounds
   std::size_t members = 4096;     // the most that a list may have; the bounds above apply to each
+  std::size_t fewest = 0;         // that a list may have
   bool unit_in_key = true;        // false if the record's own name implies the unit: an energy's "value"
   bool left_out = false;          // an unknown value or empty string has no key; otherwise it is null
   bool null_is_infinite = false;  // JSON has no infinity
@@ -52,6 +53,37 @@ inline constexpr Rule from_zero{.least = 0.0};
 inline constexpr Rule above_zero{.least = 0.0, .above_least = true};
 inline constexpr Rule from_one{.least = 1.0};
 inline constexpr Rule share{.least = 0.0, .most = 1.0};
+
+// The ranges of the numbers that come in with reports, definitions and files. Each is far beyond any real value, and so
+// bounded that sums over a long history, their squares, products and quotients stay finite:
+inline constexpr double most_joules = 1e18;   // 1 GW for 30 years
+inline constexpr double most_seconds = 1e10;  // 300 years
+inline constexpr double most_watts = 1e12;    // a third of the electricity that the world uses
+inline constexpr double least_part = 1e-9;    // of a joule, a second or a watt: no device measures less
+inline constexpr double most_counted = 1e9;   // of epochs, batch sizes and tries: one more is still an int
+inline constexpr double most_factor = 1e30;   // of what weighs a cost
+inline constexpr double last_microsecond = 253'402'300'799'999'968.0;  // of the year 9999, since 1970
+
+inline constexpr Rule any_energy{.least = -most_joules, .most = most_joules};
+inline constexpr Rule energy{.least = 0.0, .most = most_joules};
+inline constexpr Rule energy_above_zero{.least = least_part, .most = most_joules};
+inline constexpr Rule duration{.least = 0.0, .most = most_seconds};
+inline constexpr Rule duration_above_zero{.least = least_part, .most = most_seconds};
+inline constexpr Rule power{.least = 0.0, .most = most_watts};
+inline constexpr Rule power_above_zero{.least = least_part, .most = most_watts};
+inline constexpr Rule count{.least = 0.0, .most = most_counted};
+inline constexpr Rule count_from_one{.least = 1.0, .most = most_counted};
+inline constexpr Rule point_in_time{.least = 0.0, .most = last_microsecond};
+
+// The same rule for a field that may lack its key, or whose key has no unit.
+constexpr Rule may_lack(Rule rule) {
+  rule.left_out = true;
+  return rule;
+}
+constexpr Rule without_unit(Rule rule) {
+  rule.unit_in_key = false;
+  return rule;
+}
 
 constexpr Rule because(std::string_view reason) {
   return {.reason = reason};

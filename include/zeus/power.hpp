@@ -22,7 +22,7 @@ struct PowerSetting {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("limit", self.limit, field::above_zero);
+    fields("limit", self.limit, field::power_above_zero);
     fields("clock", self.clock, field::above_zero);
   }
   friend bool operator==(const PowerSetting&, const PowerSetting&) = default;
@@ -45,8 +45,8 @@ struct PowerMeasurement {
   static void describe(Fields& fields, Self& self) {
     fields("setting", self.setting, field::beside);
     fields("steps", self.steps, field::from_one);
-    fields("step_time", self.step_time, field::above_zero);
-    fields("step_time_uncertainty", self.step_time_uncertainty, field::from_zero);
+    fields("step_time", self.step_time, field::duration_above_zero);
+    fields("step_time_uncertainty", self.step_time_uncertainty, field::duration);
     fields("step_energy", self.step_energy);
     fields("capped", self.capped, field::share);
   }
@@ -89,12 +89,11 @@ struct LimitProfile {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    constexpr field::Rule doubt{.least = 0.0, .left_out = true};
-    fields("limit", self.limit, field::above_zero);
-    fields("epoch_time", self.epoch_time, field::above_zero);
-    fields("average_power", self.average_power, field::above_zero);
-    fields("epoch_time_uncertainty", self.epoch_time_uncertainty, doubt);
-    fields("average_power_uncertainty", self.average_power_uncertainty, doubt);
+    fields("limit", self.limit, field::power_above_zero);
+    fields("epoch_time", self.epoch_time, field::duration_above_zero);
+    fields("average_power", self.average_power, field::power_above_zero);
+    fields("epoch_time_uncertainty", self.epoch_time_uncertainty, field::may_lack(field::duration));
+    fields("average_power_uncertainty", self.average_power_uncertainty, field::may_lack(field::power));
   }
   friend bool operator==(const LimitProfile&, const LimitProfile&) = default;
 };

@@ -38,10 +38,10 @@ using store::Access;
 namespace {
 
 // Asks on the terminal. Without a terminal there is no one to ask.
-bool agreed(const Context& context, const std::string& question) {
+bool agreed(const Context& context, const std::string& action, const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
-    throw Error{ErrorKind::invalid_argument, "forget asks first, and there is no terminal to ask on",
-                "add --yes to forget without asking"};
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} asks first, and there is no terminal to ask on", action),
+                fmt::format("add --yes to {} without asking", action)};
   }
   context.err << question << " [y/N] " << std::flush;
   std::string answer;
@@ -56,8 +56,10 @@ void JobsCommand::declare(Options& options) {
   options.example("zeus jobs nightly --html nightly.html", "one of them, as a page");
   options.example("zeus jobs nightly export --file nightly.jsonl", "a copy of all that is known of it");
   options.add_option("NAME", job_, "Only this job");
-  options.add_option("ACTION", action_, "What to do with it instead of showing it: export, import, forget or redefine")
-      .among({"export", "import", "forget", "redefine"});
+  options
+      .add_option("ACTION", action_,
+                  "What to do with it instead of showing it: export, import, forget, redefine or leave-out")
+      .among({"export", "import", "forget", "redefine", "leave-out"});
   options.add_option("--store", store_, "The file or PostgreSQL address of the store")
       .path()
       .with_default("the user's own store")
@@ -76,7 +78,13 @@ void JobsCommand::declare(Options& options) {
       .with_default("-")
       .value_name("FILE|-");
   options.add_option("--set", settings_, "Redefine this key alone, as in --set 'eta = 0.7'").value_name("KEY=VALUE");
-  options.add_flag("--yes", yes_, "Forget without asking");
+  options
+      .add_option("--recurrence", recurrence_,
+                  "The recurrence to leave out, for good: it stays on record and counts for nothing")
+      .rule({.least = 1})
+      .value_name("N");
+  options.add_option("--reason", reason_, "Why it is left out").with_default("it was left out by hand");
+  options.add_flag("--yes", yes_, "Forget or leave out without asking");
   options.add_flag("--all", all_, "Show every try, not just the last ones");
   options.add_flag("--json", json_, "Print JSON, on one line");
   options.add_option("--html", html_, "Write the job's report here, a page for a browser; - is standard output")
@@ -96,8 +104,16 @@ void JobsCommand::check_usage() const {
   if (!settings_.empty() && (!redefines || !file_.empty())) {
     throw BadUsage{"--set is for redefine without --file", "leave it out"};
   }
-  if (yes_ && action_ != "forget") {
-    throw BadUsage{"--yes is for forget", "leave it out"};
+  const bool leaves_out = action_ == "leave-out";
+  if (yes_ && action_ != "forget" && !leaves_out) {
+    throw BadUsage{"--yes is for forget and leave-out", "leave it out"};
+  }
+  if (recurrence_.has_value() != leaves_out) {
+    throw BadUsage{leaves_out ? "leave-out needs the number of a recurrence" : "--recurrence is for leave-out",
+                leaves_out ? "name it with --recurrence; `zeus jobs NAME` shows them" : "leave it out"};
+  }
+  if (!reason_.empty() && !leaves_out) {
+    throw BadUsage{"--reason is for leave-out", "leave it out"};
   }
   if (!html_.empty() && (job_.empty() || !action_.empty() || json_)) {
     throw BadUsage{"--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
@@ -105,8 +121,9 @@ void JobsCommand::check_usage() const {
   if (json_ && action_ == "export") {
     throw BadUsage{"an export is JSON already, a line for each entry", "leave out --json"};
   }
-  if (json_ && action_ == "forget") {
-    throw BadUsage{"forget has no results to print as JSON", "leave out --json"};
+  if (json_ && (action_ == "forget" || leaves_out)) {
+    throw BadUsage{fmt::format("{} has no results to print as JSON", action_),
+                "leave out --json"};
   }
 }
 
@@ -142,6 +159,9 @@ int JobsCommand::run(Context& context) {
   }
   if (action_ == "redefine") {
     return redefine(context);
+  }
+  if (action_ == "leave-out") {
+    return leave_out(context);
   }
   return action_ == "forget" ? forget(context) : show(context);
 }
@@ -193,12 +213,12 @@ int JobsCommand::list(const Context& context) const {
   int code = exit_ok;
   // A job that cannot be read does not keep the others from being shown.
   const std::vector<records::JobSummary> all = jobs->summaries([&](const std::string& name, const Error& error) {
-    context.err << fmt::format(
-        "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with `zeus jobs '{}' "
-        "forget`\n",
-        name, error.what(), name);
+    context.err << fmt::format("zeus jobs: '{}' is left out: {}\n", name, error.what());
     code = exit_failure;
   });
+  if (all.empty() && code != exit_ok && !json_) {
+    return code;
+  }
   const std::string shown = jobs->location();
   context.out << (json_ ? jobs_json(shown, all)
                         : jobs_text(shown, all, command_line::colour_on_output(color_, context.environment)));
@@ -241,12 +261,25 @@ int JobsCommand::forget(const Context& context) const {
   if (!jobs->has(job_)) {
     throw jobs::no_job(job_);
   }
-  if (!yes_ && !agreed(context, fmt::format("Forget '{}' and all that was learned from its runs?", job_))) {
+  if (!yes_ && !agreed(context, action_, fmt::format("Forget '{}' and all that was learned from its runs?", job_))) {
     context.err << fmt::format("zeus: '{}' is kept\n", job_);
     return exit_failure;
   }
   jobs->forget(job_);
   context.out << fmt::format("{}: forgotten\n", job_);
+  return exit_ok;
+}
+
+int JobsCommand::leave_out(const Context& context) const {
+  const std::unique_ptr<jobs::Keeper> jobs = open(context, Access::existing);
+  if (!yes_ && !agreed(context, action_,
+                       fmt::format("Leave recurrence {} of '{}' out of all sums and of all that is learned, for good?",
+                                   *recurrence_, job_))) {
+    context.err << fmt::format("zeus: recurrence {} of '{}' counts as before\n", *recurrence_, job_);
+    return exit_failure;
+  }
+  jobs->leave_out(job_, *recurrence_, reason_.empty() ? "it was left out by hand" : reason_);
+  context.out << fmt::format("{}: recurrence {} is left out\n", job_, *recurrence_);
   return exit_ok;
 }
 

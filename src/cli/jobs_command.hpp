@@ -31,6 +31,7 @@ class JobsCommand final : public Command {
   int export_to(const Context& context) const;
   int import_from(const Context& context) const;
   int forget(const Context& context) const;
+  int leave_out(const Context& context) const;
   int redefine(const Context& context) const;
 
   std::string job_;
@@ -40,6 +41,8 @@ class JobsCommand final : public Command {
   std::string file_;
   std::string html_;
   std::vector<std::string> settings_;
+  std::optional<std::uint64_t> recurrence_;
+  std::string reason_;
   bool yes_ = false;
   bool all_ = false;
   bool json_ = false;

@@ -2,6 +2,7 @@
 
 #include "base/amount_text.hpp"
 #include "base/ink.hpp"
+#include "base/printable.hpp"
 #include "base/wall_time_text.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "records/json_writer.hpp"
@@ -125,7 +126,7 @@ std::string counted(std::size_t number, std::string_view what, std::string_view 
 }
 
 std::string heading(const JobView& job, bool in_colour) {
-  std::string text = fmt::format("{}\n", inked(job.name, Ink::bold, in_colour));
+  std::string text = fmt::format("{}\n", inked(printable(job.name), Ink::bold, in_colour));
   const auto line = [&](const char* name, const std::string& value) {
     fmt::format_to(std::back_inserter(text), "  {:<12}{}\n", name, value);
   };
@@ -314,7 +315,7 @@ std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs
     }
   }
   for (const JobSummary& job : jobs) {
-    table.add({job.name, fmt::format("{}", job.recurrences), fmt::format("{}", job.reached),
+    table.add({printable(job.name), fmt::format("{}", job.recurrences), fmt::format("{}", job.reached),
                fmt::format("{}", job.running.size()), fmt::format("{}", job.tries),
                spent.text(job.took.energy, job.took_uncertainty),
                job.savings ? Cell{saved.text(job.savings->energy, job.savings->energy_uncertainty),

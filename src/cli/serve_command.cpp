@@ -1,5 +1,6 @@
 #include "cli/serve_command.hpp"
 
+#include "base/log.hpp"
 #include "command_line/options.hpp"
 
 #include <zeus/version.hpp>
@@ -36,6 +37,13 @@ void ServeCommand::declare(Options& options) {
   options.add_option("--jobs-per-user", settings_.jobs_of_a_user, "How many jobs one user may have")
       .rule({.least = 1, .most = 1e9})
       .with_default();
+  options.group("What it reports");
+  options
+      .add_option("--log-level", log_level_,
+                  "What to log: failures alone, also what an administrator should look at, also what the server does, "
+                  "also each request")
+      .among({"error", "warning", "info", "debug"})
+      .with_default();
   options.add_option("--metrics-per-job", metrics_per_job_, "Whether metrics report each job")
       .among({"on", "off"})
       .with_default();
@@ -43,6 +51,10 @@ void ServeCommand::declare(Options& options) {
 
 int ServeCommand::run(Context& context) {
   settings_.metrics_per_job = metrics_per_job_ == "on";
+  settings_.log_level = log_level_ == "error"     ? log::Level::error
+                        : log_level_ == "warning" ? log::Level::warning
+                        : log_level_ == "info"    ? log::Level::info
+                                                  : log::Level::debug;
   settings_.version = zeus::version();
   server::serve(settings_, {context.out, context.clock, context.environment, context.files});
   return exit_ok;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <ostream>
 #include <system_error>
 
@@ -45,6 +46,10 @@ int perform(const Asked& asked, std::string_view version, std::ostream& out, con
   return chosen.run();
 }
 
+std::string defect(const std::exception& error, const CommandSyntax& program) {
+  return fmt::format("{}; this is a defect in {}, please report it", printable(error.what()), program.name);
+}
+
 }  // namespace
 
 int run_program(const CommandSyntax& program, std::string_view version, std::span<const std::string> arguments,
@@ -70,8 +75,19 @@ int run_program(const CommandSyntax& program, std::string_view version, std::spa
     return error.kind() == ErrorKind::invalid_argument ? exit_bad_usage : code;
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(fmt::format("cannot use {}: {}", in_quotes(error.path1().string()), error.code().message()));
+  } catch (const std::bad_alloc&) {
+    return fail("there is not enough memory; allow more (`ulimit -v`)");
+  } catch (const std::system_error& error) {
+    const std::error_condition why = error.code().default_error_condition();
+    if (why == std::errc::resource_unavailable_try_again || why == std::errc::not_enough_memory) {
+      return fail(
+          fmt::format("the system starts no more threads: {}; allow more memory and threads (`ulimit -v`, "
+                      "`ulimit -u`)",
+                      error.code().message()));
+    }
+    return fail(defect(error, program));
   } catch (const std::exception& error) {
-    return fail(fmt::format("{}; this is a defect in {}, please report it", printable(error.what()), program.name));
+    return fail(defect(error, program));
   }
 }
 

@@ -103,6 +103,82 @@ class ElsewhereTest : public testing::Test, protected test::Failures {
   Site site_{.clock = clock_, .machine = machine_, .owner = {.host = "server", .place = "near", .process = {}}};
 };
 
+TEST_F(ElsewhereTest, ARecurrenceThatIsLeftOutCountsAsIfItsTriesHadBeenLost) {
+  Server one = server();
+  Server other = server();
+  const auto run = [&](const records::TryOver& over) {
+    const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
+    next_run(one.job, number);
+    one.job.resume(number).finished(over);
+    return number;
+  };
+  const auto reached = [](int epochs) { return reported_end(records::TryOutcome::reached, epochs); };
+  run(reached(10));
+  records::TryOver absurd = reached(11);
+  absurd.gpus = {reported_energy(1e17)};
+  const std::uint64_t wrong = run(absurd);
+  run(reached(12));
+  const records::JobView before = one.job.view();
+  ASSERT_GT(one.job.summary().took.energy, Joules{1e16});
+  other.job.refresh();
+
+  one.job.leave_out(wrong, "its counter was broken");
+  one.job.leave_out(wrong, "twice");
+
+  for (Server* const each : {&one, &other}) {
+    EXPECT_EQ(each->job.summary().took.energy, Joules{22'000.0});
+    EXPECT_EQ(each->job.summary().energy_unknown, 1U);
+    const records::JobView after = each->job.view();
+    ASSERT_EQ(after.recurrences.size(), 3U);
+    EXPECT_FALSE(after.recurrences[1].energy);
+    EXPECT_EQ(after.recurrences[1].energy_unknown, "its counter was broken");
+    EXPECT_EQ(after.tries[1].left_out, "its counter was broken");
+    for (const std::size_t kept : {0U, 2U}) {
+      EXPECT_EQ(after.recurrences[kept].energy, before.recurrences[kept].energy);
+      EXPECT_EQ(after.recurrences[kept].cost, before.recurrences[kept].cost);
+    }
+    EXPECT_EQ(to_json(after), to_json(each->job.overview(64))) << "as by a fold from the first entry";
+    EXPECT_LT(each->job.preview().index(), 3U);
+  }
+  EXPECT_EQ(to_json(server().job.view()), to_json(one.job.view()));
+  EXPECT_EQ(failure_of([&] { one.job.leave_out(7, "it never began"); }).kind(), ErrorKind::not_found);
+  const std::uint64_t open = one.job.begin(two_limit_v100(), beginning()).number();
+  EXPECT_EQ(failure_of([&] { one.job.leave_out(open, "it runs"); }).kind(), ErrorKind::conflict);
+}
+
+TEST_F(ElsewhereTest, ATryWhoseEnergyIsStillBelowZeroCanBeGivenUp) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
+  next_run(one.job, number);
+  records::GpuEnergy below = reported_energy(-0.2);
+  below.energy.uncertainty = 1_J;
+  one.job.resume(number).epochs({.epochs = 1, .metric = {}, .gpus = {below}, .time = 1_s});
+  one.job.resume(number).give_up("enough");
+  EXPECT_TRUE(one.job.open_recurrences().empty());
+}
+
+TEST_F(ElsewhereTest, TheEnergiesOfManyGpusHaveTheRangeOfOneTogether) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
+  next_run(one.job, number);
+  const std::vector<records::GpuEnergy> many(3, reported_energy(4e17));
+  const Error refused =
+      failure_of([&] { one.job.resume(number).epochs({.epochs = 1, .metric = {}, .gpus = many, .time = 1_s}); });
+  EXPECT_EQ(refused.kind(), ErrorKind::invalid_argument);
+  one.job.resume(number).give_up("enough");
+}
+
+TEST_F(ElsewhereTest, ANameThatAnAddressLosesIsRefusedForANewJobAlone) {
+  auto store = store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
+  for (const char* const name : {".", "..", " ", "", "a\u202eb", "a\u2066b", "\u200f", "a\x1b"}) {
+    const Error refused = failure_of([&] { Job::open(*store, site_, name, served_job()); });
+    EXPECT_EQ(refused.kind(), ErrorKind::invalid_argument) << name;
+  }
+  store->find_or_create("..", normalized(served_job()), {});
+  EXPECT_EQ(Job::open(*store, site_, "..", served_job()).name(), "..");
+  EXPECT_EQ(Job::open(*store, site_, "e\u0301t\u00e9 ...", served_job()).name(), "e\u0301t\u00e9 ...");
+}
+
 TEST_F(ElsewhereTest, ARecurrenceContinuesByItsNumberOnAnyServer) {
   Server one = server();
   Server other = server();

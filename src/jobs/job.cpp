@@ -1,5 +1,6 @@
 #include "jobs/job.hpp"
 
+#include "base/printable.hpp"
 #include "jobs/explanation.hpp"
 #include "jobs/job_impl.hpp"
 #include "jobs/redefinition.hpp"
@@ -65,6 +66,11 @@ std::string redefining(const std::string& name, const std::vector<records::Defin
   return command;
 }
 
+Error no_recurrence(std::uint64_t recurrence, const std::string& job) {
+  return {ErrorKind::not_found, fmt::format("no recurrence {} of the job '{}' has begun", recurrence + 1, job),
+          "begin one"};
+}
+
 void check_same(const std::string& name, const records::JobDefinition& kept, const records::JobDefinition& asked) {
   const std::vector<records::DefinitionChange> changes = differences(kept, asked);
   if (changes.empty()) {
@@ -83,13 +89,25 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
                   redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
 }
 
+// A store whose parts contradict one another refuses to append without anyone else having appended.
+constexpr int most_vain_appends = 3;
+
 }  // namespace
 
+UnreadableJob::UnreadableJob(std::string_view store, std::string_view job, std::string_view why)
+    : Error{ErrorKind::corrupt_data, fmt::format("the job '{}' in the store {} cannot be read: {}", job, store, why),
+            fmt::format("restore a backup of the store, or forget the job with `zeus jobs {} forget`",
+                        shell_word(std::string{job}))},
+      why_{why} {
+}
+
 void check_name(std::string_view name) {
-  const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
-  if (name.empty() || name.size() > longest_job_name || std::ranges::any_of(name, control)) {
+  const bool is_blank = name.find_first_not_of(' ') == std::string_view::npos;
+  // Clients take these out of an address.
+  const bool is_a_step = name == "." || name == "..";
+  if (is_blank || is_a_step || name.size() > longest_job_name || printable(name) != name) {
     throw Error{ErrorKind::invalid_argument, "this cannot be the name of a job",
-                fmt::format("choose one of 1 to {} printable characters", longest_job_name)};
+                fmt::format("choose one of 1 to {} printable characters, other than '.' and '..'", longest_job_name)};
   }
 }
 
@@ -107,7 +125,7 @@ records::TryFinished lost(const OpenRecurrence& open) {
                     .batch_size = open.running->batch_size,
                     .outcome = records::TryOutcome::lost,
                     .epochs = open.running->epochs,
-                    .energy = open.running->energy,
+                    .energy = std::max(open.running->energy, Joules{}),
                     .time = open.running->time},
           .gpus = {},
           .limit = {},
@@ -172,8 +190,16 @@ bool Job::Impl::repeated(const Request& request, const Repeat& repeat) const {
 }
 
 void Job::Impl::append(const Request& request, const Decide& decide, const Repeat& repeat) {
-  while (true) {
+  std::uint64_t read = 0;
+  for (int vain = 0;; ++vain) {
     refresh();
+    if (std::exchange(read, state().sequence()) != state().sequence()) {
+      vain = 0;
+    } else if (vain == most_vain_appends) {
+      throw UnreadableJob{store->location(), stored.name,
+                          fmt::format("the store counts other entries of its history than the {} that can be read",
+                                      state().sequence())};
+    }
     if (repeated(request, repeat)) {
       return;
     }
@@ -198,7 +224,7 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
       throw Error{ErrorKind::invalid_argument, fmt::format("this cannot be recorded: {}", error.message()),
                   "report what happened, in its order"};
     }
-    const bool weighs_alike = after->eta() == after->state().definition().eta;
+    const bool weighs_alike = after->is_up_to_date();
     store::Attached attached{.request = request, .summary = {}};
     if (weighs_alike) {
       attached.summary = summary_row(*after);
@@ -267,16 +293,20 @@ Job::~Job() = default;
 
 Job Job::open(store::JobStore& store, const Site& site, std::string_view name, const records::JobDefinition& definition,
               const store::JobOrigin& origin) {
-  check_name(name);
+  // Jobs with names that are refused now can still be opened.
+  if (!reading(store, name, [&] { return store.find(name); })) {
+    check_name(name);
+  }
   const records::JobDefinition asked = normalized(definition);
-  auto impl = std::make_unique<Impl>(store, site, store.find_or_create(name, asked, site.clock.wall(), origin));
+  auto impl = std::make_unique<Impl>(
+      store, site, reading(store, name, [&] { return store.find_or_create(name, asked, site.clock.wall(), origin); }));
   impl->refresh();
   check_same(impl->stored.name, impl->state().definition(), asked);
   return Job{std::move(impl)};
 }
 
 std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::string_view name) {
-  std::optional<store::StoredJob> stored = store.find(name);
+  std::optional<store::StoredJob> stored = reading(store, name, [&] { return store.find(name); });
   if (!stored) {
     return std::nullopt;
   }
@@ -310,12 +340,39 @@ std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinitio
   return changes;
 }
 
+void Job::leave_out(std::uint64_t recurrence, const std::string& reason, const Request& request) {
+  impl_->append(
+      request,
+      [&](const JobState& state) {
+        std::vector<records::JobEntryBody> bodies;
+        if (recurrence >= state.recurrences()) {
+          throw no_recurrence(recurrence, name());
+        }
+        if (state.find(recurrence) != nullptr) {
+          throw Error{ErrorKind::conflict, fmt::format("recurrence {} is running", recurrence + 1),
+                      "leave it out when it has ended"};
+        }
+        if (!state.left_out_on_record().contains(recurrence)) {
+          bodies.emplace_back(records::RecurrenceLeftOut{.recurrence = recurrence, .reason = reason});
+        }
+        return bodies;
+      },
+      [](std::span<const records::JobEntry> /*made*/) {});
+}
+
 store::JobId Job::id() const {
   return impl_->stored.id;
 }
 
 const std::string& Job::name() const {
   return impl_->stored.name;
+}
+
+std::size_t Job::bytes() const {
+  // Beliefs and what is shown, and the entries to learn from again. Measured, with some room.
+  constexpr std::size_t without_lessons = std::size_t{64} * 1024;
+  constexpr std::size_t of_a_lesson = 1024;
+  return without_lessons + impl_->state().lessons() * of_a_lesson;
 }
 
 void Job::refresh() {
@@ -354,8 +411,7 @@ std::uint64_t Job::begun(const records::JobDevice& device, const Beginning& begi
 Recurrence Job::resume(std::uint64_t recurrence, const Request& request) {
   impl_->refresh();
   if (recurrence >= impl_->state().recurrences()) {
-    throw Error{ErrorKind::not_found, fmt::format("no recurrence {} of the job '{}' has begun", recurrence + 1, name()),
-                "begin one"};
+    throw no_recurrence(recurrence, name());
   }
   Recurrence resumed{*impl_, recurrence, true};
   resumed.ask_by(request);

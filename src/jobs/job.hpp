@@ -144,6 +144,17 @@ struct KnownTry {
   std::optional<records::TryOutcome> outcome;  // nothing while it runs
 };
 
+// Its definition or its history cannot be read: a corrupt_data Error that names the job and its store.
+class UnreadableJob : public Error {
+ public:
+  UnreadableJob(std::string_view store, std::string_view job, std::string_view why);
+  // Without the name of the store, for readers elsewhere.
+  [[nodiscard]] const std::string& why() const { return why_; }
+
+ private:
+  std::string why_;
+};
+
 class Recurrence;
 class JobState;
 struct OpenRecurrence;
@@ -169,6 +180,10 @@ class Job {
   std::vector<records::DefinitionChange> redefine(const records::JobDefinition& definition,
                                                   const Request& request = {});
 
+  // Leaves a recurrence out for good, by its number from 0: it stays on record and counts for nothing. Leaving it out
+  // again changes nothing. A not_found Error if it never began, a conflict while it runs.
+  void leave_out(std::uint64_t recurrence, const std::string& reason, const Request& request = {});
+
   [[nodiscard]] const std::string& name() const;
   // The store's ID: another job of the same name has another one.
   [[nodiscard]] store::JobId id() const;
@@ -176,6 +191,9 @@ class Job {
   [[nodiscard]] const records::JobDefinition& definition() const;
   // What policies see, for the current devices.
   [[nodiscard]] const optimize::JobSpec& spec() const;
+
+  // About how much memory it takes, as far as the history has been read.
+  [[nodiscard]] std::size_t bytes() const;
 
   // Reads what was added to the history. A job from find() reads nothing before it is asked something.
   void refresh();
@@ -288,6 +306,9 @@ class Recurrence {
 
   std::unique_ptr<Impl> impl_;
 };
+
+// Stores that the job cannot be read, so that lists name it without reading its history again.
+void keep_unreadable(store::JobStore& store, std::string_view job, const UnreadableJob& error);
 
 // The summaries of all jobs of a store, by name: those the store keeps, and the others computed from their histories. A
 // job whose history cannot be read is left out and passed to `unreadable`.

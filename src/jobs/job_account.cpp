@@ -61,9 +61,24 @@ std::uint64_t entries_before(const std::vector<JobAccount::Mark>& marks, std::ui
 
 }  // namespace
 
-JobAccount::JobAccount(const records::JobDefinition& definition, double eta, std::size_t kept)
-    : eta_{eta}, kept_{kept}, state_{definition}, definition_{definition}, default_runs_{eta}, took_{}, last_open_{} {
+JobAccount::JobAccount(const records::JobDefinition& definition, double eta, std::size_t kept,
+                       JobState::LeftOut left_out)
+    : eta_{eta},
+      kept_{kept},
+      state_{definition, std::move(left_out)},
+      definition_{definition},
+      default_runs_{eta},
+      took_{},
+      last_open_{} {
   define();
+}
+
+bool JobAccount::is_up_to_date() const {
+  return eta_ == state_.definition().eta && state_.left_out() == state_.left_out_on_record();
+}
+
+JobAccount JobAccount::begun_again(const records::JobDefinition& first, std::size_t kept) const {
+  return {first, state_.definition().eta, kept, state_.left_out_on_record()};
 }
 
 void JobAccount::define() {
@@ -137,8 +152,12 @@ void JobAccount::note(const records::TryStarted& started, WallTime when) {
 }
 
 void JobAccount::note(const records::ProfileTaken& profiled, WallTime /*when*/) {
-  charge(recurrence(profiled.event.recurrence), profiled.event.energy, total_energy(profiled.gpus),
-         profiled.event.time);
+  RecurrenceAccount& of = recurrence(profiled.event.recurrence);
+  if (const std::string* const why = state_.why_left_out(profiled.event.recurrence)) {
+    charge_unknown(of, *why, profiled.event.time);
+    return;
+  }
+  charge(of, profiled.event.energy, total_energy(profiled.gpus), profiled.event.time);
 }
 
 void JobAccount::note(const records::EpochsRun& run, WallTime /*when*/) {
@@ -147,8 +166,13 @@ void JobAccount::note(const records::EpochsRun& run, WallTime /*when*/) {
   one.metric = run.metric;
 }
 
-void JobAccount::note(const records::TryFinished& finished, WallTime when) {
+void JobAccount::note(const records::TryFinished& as_told, WallTime when) {
+  records::TryFinished finished = as_told;
   const records::TryEnded& event = finished.event;
+  const std::string* const why = state_.why_left_out(event.recurrence);
+  if (why != nullptr) {
+    finished.left_out = *why;
+  }
   RecurrenceAccount& of = recurrence(event.recurrence);
   records::TryView& one = one_try(event.try_number).view;
   one.outcome = event.outcome;
@@ -163,7 +187,7 @@ void JobAccount::note(const records::TryFinished& finished, WallTime when) {
     one.cost = cost_of(of.device, event.energy, event.time);
   }
   one.ended = when;
-  if (finished.left_out && !one.energy) {
+  if (why != nullptr || (finished.left_out && !one.energy)) {
     charge_unknown(of, *finished.left_out, event.time);
   } else {
     charge(of, event.energy, one.energy, event.time);
@@ -218,6 +242,10 @@ void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
     one.cost =
         optimize::EnergyTimeCost{eta_, state_.find_past(late.try_number)->max_power}.of(one.energy->value, late.time);
   }
+}
+
+// The account that folds the history again shows the recurrence as left out.
+void JobAccount::note(const records::RecurrenceLeftOut& /*left_out*/, WallTime /*when*/) {
 }
 
 void JobAccount::charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured,

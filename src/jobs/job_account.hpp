@@ -71,14 +71,20 @@ class JobAccount {
   static constexpr std::size_t usual = 64;
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-  // `definition` is normalized. All costs are weighed by `eta`, even from a time when the job weighed them differently.
-  JobAccount(const records::JobDefinition& definition, double eta, std::size_t kept = usual);
+  // `definition` is normalized. All costs are weighed by `eta`, even from a time when the job weighed them differently,
+  // and the recurrences in `left_out` count for nothing, even before they were left out.
+  JobAccount(const records::JobDefinition& definition, double eta, std::size_t kept = usual,
+             JobState::LeftOut left_out = {});
 
   // The next entry. One that cannot follow is a corrupt_data Error and changes nothing.
   void apply(const records::JobEntry& entry);
 
   [[nodiscard]] const JobState& state() const { return state_; }
   [[nodiscard]] double eta() const { return eta_; }
+  // Whether that is how the entries so far want it; otherwise they have to be folded again, by an account like this
+  // one.
+  [[nodiscard]] bool is_up_to_date() const;
+  [[nodiscard]] JobAccount begun_again(const records::JobDefinition& first, std::size_t kept = usual) const;
 
   // Those kept, ascending.
   [[nodiscard]] std::span<const RecurrenceAccount> recurrences() const { return recurrences_; }
@@ -192,6 +198,7 @@ class JobAccount {
   void note(const records::DeviceMoved& moved, WallTime when);
   void note(const records::JobRedefined& redefined, WallTime when);
   void note(const records::LateReport& late, WallTime when);
+  void note(const records::RecurrenceLeftOut& left_out, WallTime when);
   void charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured, Seconds time);
   void charge_unknown(RecurrenceAccount& of, const std::string& why, Seconds time);
 

@@ -19,6 +19,21 @@
 
 namespace zeus::jobs {
 
+// Runs `work` on a job of this store. What shows that the job cannot be read becomes an UnreadableJob.
+template <typename Work>
+auto reading(const store::JobStore& store, std::string_view job, Work work) {
+  try {
+    return work();
+  } catch (const UnreadableJob&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt_data) {
+      throw;
+    }
+    throw UnreadableJob{store.location(), job, error.message()};
+  }
+}
+
 struct Job::Impl {
   Impl(store::JobStore& where, Site who, store::StoredJob what);
 
@@ -29,6 +44,13 @@ struct Job::Impl {
   // The account after at most `entries` entries, which keeps all that follow. Call known() first.
   [[nodiscard]] JobAccount known_at(std::uint64_t entries) const;
 
+  // Runs `work` on the job. What shows that the job cannot be read becomes an UnreadableJob.
+  template <typename Work>
+  auto reading(Work work) const {
+    return jobs::reading(*store, stored.name, std::move(work));
+  }
+  // The entries after `after`: at least one, and at most `most`. One that is missing is a corrupt_data Error.
+  [[nodiscard]] std::vector<records::JobEntry> entries_after(std::uint64_t after, std::size_t most) const;
   // Applies what other processes have appended since, and stores a snapshot from time to time.
   void refresh();
   // Calls `decide` with the current state and appends its answer. Repeats both if another process has appended in
@@ -44,6 +66,10 @@ struct Job::Impl {
   bool repeated(const Request& request, const Repeat& repeat) const;
   // The definition when that entry was written. It reads the history up to there.
   records::JobDefinition definition_before(std::uint64_t sequence) const;
+
+  // What is on a page, ascending; of job_pages.cpp.
+  template <typename Of>
+  std::vector<typename Of::Kept> page(const Page& page);
 
   // Stores the summary of the history read so far.
   void keep_summary();
@@ -64,7 +90,8 @@ struct Job::Impl {
   // Starts from a snapshot, if the store has one.
   void begin();
   void take(records::JobEntry entry);
-  // Starts again if costs are weighed differently now.
+  void read_on();
+  // Starts again if costs are weighed differently now, or a recurrence was left out.
   void weigh_anew();
   // For a history that is stored, or about to be.
   store::SummaryRow summary_row(JobAccount& of) const;

@@ -59,8 +59,8 @@ std::vector<typename Of::Kept> between(const JobAccount& account, std::uint64_t 
 // A page, ascending: from what is in memory, or else folded from the checkpoint before it until every item on it is
 // settled.
 template <typename Of>
-std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, const store::StoredJob& job,
-                                       store::JobStore& store, const auto& known_at) {
+std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, const auto& known_at,
+                                       const auto& entries_after) {
   const std::uint64_t begun = Of::begun(now.state());
   const std::uint64_t last = std::min(page.before.value_or(begun + 1), begun + 1) - 1;
   const std::uint64_t count = std::min<std::uint64_t>(page.at_most, last);
@@ -81,7 +81,7 @@ std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, 
       return some;
     }
     const std::size_t more = std::min<std::uint64_t>(entries_between_checks, now.state().sequence() - after);
-    for (const records::JobEntry& entry : store.entries(job.id, after, more)) {
+    for (const records::JobEntry& entry : entries_after(after, more)) {
       past.apply(entry);
     }
   }
@@ -89,10 +89,22 @@ std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, 
 
 }  // namespace
 
+template <typename Of>
+std::vector<typename Of::Kept> Job::Impl::page(const Page& page) {
+  refresh();
+  return reading([&] {
+    return on_page<Of>(
+        page, known(), [this](std::uint64_t entries) { return known_at(entries); },
+        [this](std::uint64_t after, std::size_t most) { return entries_after(after, most); });
+  });
+}
+
 records::JobView Job::view() {
-  const std::vector<records::JobEntry> whole =
-      impl_->store->entries(impl_->stored.id, 0, std::numeric_limits<std::size_t>::max());
-  return view_of(impl_->stored, account_of(impl_->stored, whole, JobAccount::all));
+  return impl_->reading([this] {
+    const std::vector<records::JobEntry> whole =
+        impl_->store->entries(impl_->stored.id, 0, std::numeric_limits<std::size_t>::max());
+    return view_of(impl_->stored, account_of(impl_->stored, whole, JobAccount::all));
+  });
 }
 
 records::JobView Job::overview(std::size_t most) {
@@ -124,24 +136,17 @@ bool Job::has_reached(int batch_size) {
 }
 
 std::vector<records::RecurrenceView> Job::recurrences(const Page& page) {
-  impl_->refresh();
-  const JobAccount& now = impl_->known();
   std::vector<records::RecurrenceView> views;
-  for (const RecurrenceAccount& one :
-       on_page<OfRecurrences>(page, now, impl_->stored, *impl_->store,
-                              [this](std::uint64_t entries) { return impl_->known_at(entries); })) {
-    views.push_back(now.shown(one));
+  for (const RecurrenceAccount& one : impl_->page<OfRecurrences>(page)) {
+    views.push_back(impl_->known().shown(one));
   }
   std::ranges::reverse(views);
   return views;
 }
 
 std::vector<records::TryView> Job::tries(const Page& page) {
-  impl_->refresh();
-  const JobAccount& now = impl_->known();
   std::vector<records::TryView> views;
-  for (const TryAccount& one : on_page<OfTries>(page, now, impl_->stored, *impl_->store,
-                                                [this](std::uint64_t entries) { return impl_->known_at(entries); })) {
+  for (const TryAccount& one : impl_->page<OfTries>(page)) {
     views.push_back(one.view);
   }
   std::ranges::reverse(views);
@@ -169,14 +174,19 @@ std::vector<records::JobSummary> summaries(store::JobStore& store, const Site& s
       if (std::optional<Job> job = Job::find(store, site, name)) {
         all.push_back(job->summary());
       }
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::corrupt_data) {
-        throw;
-      }
+    } catch (const UnreadableJob& error) {
       unreadable(name, error);
     }
   }
   return all;
+}
+
+void keep_unreadable(store::JobStore& store, std::string_view job, const UnreadableJob& error) {
+  try {
+    store.keep_unreadable(job, error.why());
+  } catch (const Error&) {
+    // Only a cache.
+  }
 }
 
 }  // namespace zeus::jobs

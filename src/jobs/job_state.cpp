@@ -76,6 +76,20 @@ optimize::RecurringJob job_of(const records::JobDefinition& definition) {
   return {spec, optimize::make_policy(definition.policy, spec)};
 }
 
+// What is computed from the GPUs of one report is recorded again as one energy, and has to fit in its range.
+template <typename Body>
+bool are_within_range(const Body& body) {
+  if constexpr (requires { body.gpus; }) {
+    records::Energy whole{.systematic = Joules{}};
+    for (const records::GpuEnergy& gpu : body.gpus) {
+      whole = whole + gpu.energy;
+    }
+    const auto within = [](Joules energy) { return std::abs(energy.value()) <= field::most_joules; };
+    return within(whole.value) && within(whole.uncertainty) && within(whole.systematic.value_or(Joules{}));
+  }
+  return true;
+}
+
 bool is_possible(const records::JobDefinition& definition) {
   try {
     return normalized(definition) == definition;
@@ -99,15 +113,26 @@ records::JobDefinition normalized(records::JobDefinition definition) {
     definition.zeus.reset();
   }
   static_cast<void>(job_of(definition));
+  try {
+    static_cast<void>(records::job_definition_from_json(to_json(definition)));
+  } catch (const Error& error) {
+    throw Error{ErrorKind::invalid_argument, error.message(), "give a value in that range"};
+  }
   return definition;
 }
 
-JobState::JobState(const records::JobDefinition& definition)
+JobState::JobState(const records::JobDefinition& definition, LeftOut left_out)
     : definition_{definition},
       job_{job_of(definition)},
       snapshot_key_{fmt::format("{} {}, format {}", job_.policy().name(), job_.policy().version(), state_format)},
       device_{definition.device},
-      earlier_{definition} {
+      earlier_{definition},
+      left_out_{std::move(left_out)} {
+}
+
+const std::string* JobState::why_left_out(std::uint64_t recurrence) const {
+  const auto place = left_out_.find(recurrence);
+  return place == left_out_.end() ? nullptr : &place->second;
 }
 
 const OpenRecurrence* JobState::find(std::uint64_t recurrence) const {
@@ -185,7 +210,13 @@ void JobState::check(const records::JobEntry& entry) const {
     const PastTry* const past = find_past(late->try_number);
     require(past != nullptr && past->recurrence == late->recurrence && past->outcome == records::TryOutcome::lost,
             entry, "its try was not lost, or ended too long ago");
+  } else if (const auto* left_out = std::get_if<records::RecurrenceLeftOut>(&entry.body)) {
+    require(left_out->recurrence < recurrences_ && find(left_out->recurrence) == nullptr, entry,
+            "its recurrence is running, or never began");
+    require(!left_out_on_record_.contains(left_out->recurrence), entry, "its recurrence was left out before");
   }
+  require(std::visit([](const auto& body) { return are_within_range(body); }, entry.body), entry,
+          "the energy of its GPUs together is beyond any real one");
 }
 
 void JobState::apply(const records::JobEntry& entry) {
@@ -216,7 +247,8 @@ void JobState::note_life(const records::JobEntry& entry) {
 
 // Drops what teaches nothing: the owner, and the energy of each GPU.
 void JobState::keep_lesson(const records::JobEntryBody& body) {
-  if (std::holds_alternative<records::EpochsRun>(body) || std::holds_alternative<records::LateReport>(body)) {
+  if (std::holds_alternative<records::EpochsRun>(body) || std::holds_alternative<records::LateReport>(body) ||
+      std::holds_alternative<records::RecurrenceLeftOut>(body)) {
     return;
   }
   records::JobEntryBody& kept = lessons_.emplace_back(body);
@@ -303,7 +335,7 @@ void JobState::learn_from(const JobState& former) {
 void JobState::take(const records::JobRedefined& redefined) {
   records::JobDefinition now = redefined.definition;
   now.device = earlier_.device;
-  JobState anew{now};
+  JobState anew{now, left_out_};
   anew.learn_from(*this);
   definition_ = redefined.definition;
   ever_reached_ = anew.ever_reached_;
@@ -335,6 +367,9 @@ void JobState::take(const records::TryStarted& started) {
 }
 
 void JobState::take(const records::ProfileTaken& profiled) {
+  if (why_left_out(profiled.event.recurrence) != nullptr) {
+    return;
+  }
   remember(find(profiled.event.recurrence)->device, profiled.event);
   if (here(profiled.event.recurrence)) {
     job_.apply(profiled.event);
@@ -343,19 +378,19 @@ void JobState::take(const records::ProfileTaken& profiled) {
 
 void JobState::take(const records::EpochsRun& run) {
   OpenRecurrence& current = open(run.recurrence);
-  follow(*current.running, run.epochs, run.gpus, run.time, current.device.max_power);
+  follow(run.recurrence, *current.running, run.epochs, run.gpus, run.time, current.device.max_power);
 }
 
 // Its epochs make leases longer, and repeated questions get the same answer. Nothing else depends on it.
 void JobState::take(const records::LateReport& late) {
   PastTry& past = *std::ranges::find(past_, late.try_number, [](const PastTry& one) { return one.last.number; });
-  follow(past.last, late.epochs, late.gpus, late.time, past.max_power);
+  follow(late.recurrence, past.last, late.epochs, late.gpus, late.time, past.max_power);
   past.told = late.outcome;
 }
 
-void JobState::follow(RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time,
-                      Watts max_power) {
-  note_epochs(training, epochs, time);
+void JobState::follow(std::uint64_t recurrence, RunningTry& training, int epochs,
+                      const std::vector<records::GpuEnergy>& gpus, Seconds time, Watts max_power) {
+  note_epochs(recurrence, training, epochs, time);
   training.epochs = epochs;
   training.time = time;
   training.energy = Joules{};
@@ -367,8 +402,8 @@ void JobState::follow(RunningTry& training, int epochs, const std::vector<record
   training.costs.over(epochs, cost_on(max_power, training.energy, time));
 }
 
-void JobState::note_epochs(const RunningTry& before, int epochs, Seconds time) {
-  if (epochs > before.epochs) {
+void JobState::note_epochs(std::uint64_t recurrence, const RunningTry& before, int epochs, Seconds time) {
+  if (epochs > before.epochs && why_left_out(recurrence) == nullptr) {
     const Seconds one = (time - before.time) / static_cast<double>(epochs - before.epochs);
     longest_epoch_ = std::max(longest_epoch_.value_or(one), one);
   }
@@ -383,7 +418,7 @@ Joules JobState::cost_on(Watts max_power, Joules energy, Seconds time) const {
 void JobState::take(const records::TryFinished& finished) {
   records::TryEnded event = finished.event;
   const bool over = reached(event.outcome);
-  const bool counts = !finished.left_out && here(event.recurrence);
+  const bool counts = !finished.left_out && why_left_out(event.recurrence) == nullptr && here(event.recurrence);
   if (!counts) {
     event.outcome = records::TryOutcome::lost;
   }
@@ -407,7 +442,7 @@ void JobState::take(const records::TryFinished& finished) {
   }
   ever_reached_ = ever_reached_ || over;
   OpenRecurrence& current = open(event.recurrence);
-  note_epochs(*current.running, event.epochs, event.time);
+  note_epochs(event.recurrence, *current.running, event.epochs, event.time);
   if (past_.size() == 2 * most_past_tries) {
     past_.erase(past_.begin(), past_.begin() + most_past_tries);
   }
@@ -439,6 +474,11 @@ void JobState::follow(int batch_size, const records::WholeEpochs& whole) {
 void JobState::take(const records::RecurrenceGivenUp& given_up) {
   job_.apply(records::RecurrenceAbandoned{.recurrence = given_up.recurrence});
   close(given_up.recurrence);
+}
+
+// The entries before it have been learned from already: the history has to be folded again.
+void JobState::take(const records::RecurrenceLeftOut& left_out) {
+  left_out_on_record_.emplace(left_out.recurrence, left_out.reason);
 }
 
 // What was measured on these devices before still holds.

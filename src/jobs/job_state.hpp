@@ -9,7 +9,9 @@
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,8 +76,11 @@ records::JobDefinition normalized(records::JobDefinition definition);
 
 class JobState {
  public:
-  // `definition` is normalized.
-  explicit JobState(const records::JobDefinition& definition);
+  // Recurrences that were left out by hand, each with the reason.
+  using LeftOut = std::map<std::uint64_t, std::string>;
+
+  // `definition` is normalized. Nothing is learned from the recurrences in `left_out`, from the first entry on.
+  explicit JobState(const records::JobDefinition& definition, LeftOut left_out = {});
 
   // The next entry. One that cannot follow is a corrupt_data Error and changes nothing.
   void apply(const records::JobEntry& entry);
@@ -98,6 +103,14 @@ class JobState {
   [[nodiscard]] const PastTry* find_past(std::uint64_t try_number) const;
   // The longest epoch reported by any try.
   [[nodiscard]] std::optional<Seconds> longest_epoch() const { return longest_epoch_; }
+  // Those that teach nothing here, and those that the entries so far have left out. If they differ, the history has to
+  // be folded again without them.
+  [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
+  [[nodiscard]] const LeftOut& left_out_on_record() const { return left_out_on_record_; }
+  // How many entries are kept to learn from again.
+  [[nodiscard]] std::size_t lessons() const { return lessons_.size(); }
+  // Why a recurrence teaches nothing; null if it counts.
+  [[nodiscard]] const std::string* why_left_out(std::uint64_t recurrence) const;
   // The limits measured at a batch size on some devices, ascending; empty if there are none.
   [[nodiscard]] std::vector<records::LimitProfile> limits(const records::JobDevice& device, int batch_size) const;
   // The time of the last whole run at a batch size on the current devices.
@@ -117,7 +130,7 @@ class JobState {
   static void state(Archive& archive, Self& self) {
     archive(self.sequence_, self.recurrences_, self.tries_, self.device_.model, self.device_.gpus,
             self.device_.max_power, self.device_.power_limits, self.ever_reached_, self.open_, self.past_,
-            self.longest_epoch_, self.books_, self.lessons_, self.earlier_);
+            self.longest_epoch_, self.books_, self.lessons_, self.earlier_, self.left_out_, self.left_out_on_record_);
   }
 
  private:
@@ -148,8 +161,8 @@ class JobState {
   void learn_from(const JobState& former);
   void learn(const records::JobEntryBody& lesson);
   // A training's totals so far, on devices with this maximum power.
-  void follow(RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time,
-              Watts max_power);
+  void follow(std::uint64_t recurrence, RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus,
+              Seconds time, Watts max_power);
   [[nodiscard]] bool here(std::uint64_t recurrence) const;
   OpenRecurrence& open(std::uint64_t recurrence);
   void close(std::uint64_t recurrence);
@@ -158,7 +171,7 @@ class JobState {
   Page& page(const records::JobDevice& device, int batch_size);
   [[nodiscard]] const Page* find_page(const records::JobDevice& device, int batch_size) const;
   void follow(int batch_size, const records::WholeEpochs& whole);
-  void note_epochs(const RunningTry& before, int epochs, Seconds time);
+  void note_epochs(std::uint64_t recurrence, const RunningTry& before, int epochs, Seconds time);
   void recall();
 
   void take(const records::RecurrenceBegun& begun);
@@ -170,6 +183,7 @@ class JobState {
   void take(const records::DeviceMoved& moved);
   void take(const records::JobRedefined& redefined);
   void take(const records::LateReport& late);
+  void take(const records::RecurrenceLeftOut& left_out);
 
   records::JobDefinition definition_;
   optimize::RecurringJob job_;
@@ -187,6 +201,8 @@ class JobState {
   // before them.
   std::vector<records::JobEntryBody> lessons_;
   records::JobDefinition earlier_;
+  LeftOut left_out_;
+  LeftOut left_out_on_record_;
 };
 
 }  // namespace zeus::jobs

@@ -44,6 +44,8 @@ class Keeper {
   virtual std::string exported(const std::string& job) = 0;
   virtual std::vector<records::ReportedChange> redefine(const std::string& job,
                                                         const records::JobDefinition& definition) = 0;
+  // Leaves a recurrence out for good, by its number from 1.
+  virtual void leave_out(const std::string& job, std::uint64_t recurrence, const std::string& reason) = 0;
   virtual void forget(const std::string& job) = 0;
 
   // In the order of their names. Calls `left_out` for a job that cannot be read.

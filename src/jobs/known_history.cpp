@@ -45,12 +45,15 @@ std::pair<std::string_view, std::string_view> parts_of(std::string_view text) {
 
 JobAccount account_of(const store::StoredJob& job, std::span<const records::JobEntry> entries, std::size_t kept) {
   double eta = job.definition.eta;
+  JobState::LeftOut left_out;
   for (const records::JobEntry& entry : entries) {
     if (const auto* const redefined = std::get_if<records::JobRedefined>(&entry.body)) {
       eta = redefined->definition.eta;
+    } else if (const auto* const one = std::get_if<records::RecurrenceLeftOut>(&entry.body)) {
+      left_out.emplace(one->recurrence, one->reason);
     }
   }
-  JobAccount account{job.definition, eta, kept};
+  JobAccount account{job.definition, eta, kept, std::move(left_out)};
   for (const records::JobEntry& entry : entries) {
     account.apply(entry);
   }
@@ -59,7 +62,16 @@ JobAccount account_of(const store::StoredJob& job, std::span<const records::JobE
 
 Job::Impl::Impl(store::JobStore& where, Site who, store::StoredJob what)
     : store{&where}, site{std::move(who)}, stored{std::move(what)} {
-  begin();
+  reading([this] {
+    try {
+      begin();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::invalid_argument) {
+        throw;
+      }
+      throw Error{ErrorKind::corrupt_data, fmt::format("its definition is not possible: {}", error.message())};
+    }
+  });
   kept_ = state().sequence();
 }
 
@@ -88,6 +100,7 @@ JobAccount& Job::Impl::known() {
       const auto [state, rest] = parts_of(snapshot_);
       restored->restore(state, rest);
     } catch (const Error&) {
+      // A snapshot is only a cache.
       restored = std::make_unique<JobAccount>(
           account_of(stored, store->entries(stored.id, 0, decides_->sequence() - later_.size()), JobAccount::usual));
     }
@@ -104,15 +117,15 @@ JobAccount& Job::Impl::known() {
 }
 
 void Job::Impl::weigh_anew() {
-  if (account_->eta() == account_->state().definition().eta) {
+  if (account_->is_up_to_date()) {
     return;
   }
   const std::uint64_t length = account_->state().sequence();
-  account_ = std::make_unique<JobAccount>(stored.definition, account_->state().definition().eta);
+  account_ = std::make_unique<JobAccount>(account_->begun_again(stored.definition));
   while (account_->state().sequence() < length) {
     const std::uint64_t after = account_->state().sequence();
     for (const records::JobEntry& entry :
-         store->entries(stored.id, after, std::min<std::size_t>(length - after, entries_read_at_once))) {
+         entries_after(after, std::min<std::size_t>(length - after, entries_read_at_once))) {
       account_->apply(entry);
       if (entry.sequence % entries_between_checkpoints == 0) {
         keep_checkpoint();
@@ -130,13 +143,26 @@ void Job::Impl::take(records::JobEntry entry) {
     return;
   }
   decides_->apply(entry);
+  const bool begins_again = std::holds_alternative<records::RecurrenceLeftOut>(entry.body);
   later_.push_back(std::move(entry));
-  if (later_.size() >= entries_between_snapshots) {
+  if (begins_again || later_.size() >= entries_between_snapshots) {
     static_cast<void>(known());
   }
 }
 
+std::vector<records::JobEntry> Job::Impl::entries_after(std::uint64_t after, std::size_t most) const {
+  std::vector<records::JobEntry> some = store->entries(stored.id, after, most);
+  if (some.empty()) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of its history is missing", after + 1)};
+  }
+  return some;
+}
+
 void Job::Impl::refresh() {
+  reading([this] { read_on(); });
+}
+
+void Job::Impl::read_on() {
   while (true) {
     std::vector<records::JobEntry> news = store->entries(stored.id, state().sequence(), entries_read_at_once);
     const bool all = news.size() < entries_read_at_once;
@@ -146,6 +172,10 @@ void Job::Impl::refresh() {
     if (all) {
       break;
     }
+  }
+  if (state().sequence() < stored.length) {
+    throw Error{ErrorKind::corrupt_data,
+                fmt::format("entry {} of its history is missing, which has {}", state().sequence() + 1, stored.length)};
   }
   if (account_) {
     weigh_anew();
@@ -173,11 +203,15 @@ void Job::Impl::keep_checkpoint_since(std::uint64_t before) const {
 }
 
 std::string Job::Impl::checkpoint_key(const JobAccount& of) const {
-  return fmt::format("{}, eta {}", of.state().snapshot_key(), of.eta());
+  std::string key = fmt::format("{}, eta {}", of.state().snapshot_key(), of.eta());
+  for (const auto& [recurrence, reason] : of.state().left_out()) {
+    key += fmt::format(", without {}", recurrence);
+  }
+  return key;
 }
 
 void Job::Impl::keep_checkpoint() const {
-  if (account_->eta() != account_->state().definition().eta) {
+  if (!account_->is_up_to_date()) {
     return;  // it is about to be weighed again
   }
   try {
@@ -190,11 +224,11 @@ void Job::Impl::keep_checkpoint() const {
 }
 
 JobAccount Job::Impl::known_at(std::uint64_t entries) const {
-  JobAccount past{stored.definition, account_->eta(), JobAccount::all};
+  JobAccount past = account_->begun_again(stored.definition, JobAccount::all);
   if (const auto checkpoint = store->checkpoint_before(stored.id, checkpoint_key(*account_), entries)) {
     try {
       const auto [state, rest] = parts_of(checkpoint->state);
-      JobAccount restored{stored.definition, account_->eta(), JobAccount::all};
+      JobAccount restored = account_->begun_again(stored.definition, JobAccount::all);
       restored.restore(state, rest);
       if (restored.state().sequence() == checkpoint->sequence) {
         return restored;

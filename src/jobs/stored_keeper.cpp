@@ -53,6 +53,9 @@ class StoredKeeper final : public Keeper {
                                                 const records::JobDefinition& definition) override {
     return reported(open(job).redefine(definition));
   }
+  void leave_out(const std::string& job, std::uint64_t recurrence, const std::string& reason) override {
+    open(job).leave_out(recurrence - 1, reason);
+  }
   void forget(const std::string& job) override {
     open_.erase(job);
     if (!store_->forget(job)) {

@@ -47,7 +47,7 @@ struct Heading {
   static void describe(Fields& fields, Self& self) {
     fields.version(1, "zeus_job");
     fields("name", self.name);
-    fields("created_us", self.created_us);
+    fields("created_us", self.created_us, field::point_in_time);
     fields("definition", self.definition);
   }
 };
@@ -251,7 +251,7 @@ ExportedJob exported_job_from(std::string_view text) {
 }
 
 JobExport::JobExport(store::JobStore& store, std::string_view name) : store_{store} {
-  std::optional<store::StoredJob> known = store.find(name);
+  std::optional<store::StoredJob> known = reading(store, name, [&] { return store.find(name); });
   if (!known) {
     throw no_job(std::string{name});
   }
@@ -267,9 +267,14 @@ std::string JobExport::next() {
     return std::exchange(is_over_, true) ? std::string{} : end_line(job_.length);
   }
   std::string text;
-  const std::vector<records::JobEntry> some =
-      store_.entries(job_.id, told_, std::min<std::size_t>(at_once, job_.length - told_));
+  const std::vector<records::JobEntry> some = reading(store_, job_.name, [&] {
+    return store_.entries(job_.id, told_, std::min<std::size_t>(at_once, job_.length - told_));
+  });
   if (some.empty()) {
+    if (store_.find(job_.name)) {
+      throw UnreadableJob{store_.location(), job_.name,
+                          fmt::format("entry {} of its history is missing, which has {}", told_ + 1, job_.length)};
+    }
     throw Error{ErrorKind::not_found, fmt::format("the job '{}' was forgotten meanwhile", job_.name),
                 "`zeus jobs` lists those there are"};
   }

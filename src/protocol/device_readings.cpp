@@ -116,7 +116,7 @@ void write_json(records::JsonWriter& json, const ReportedThrottle& throttle) {
 
 void read_json(const records::JsonValue& json, const records::JsonPlace& place, ReportedThrottle& throttle) {
   throttle.reasons = {};
-  const records::JsonValue::List& words = records::read_list(json, place, most_words);
+  const records::JsonValue::List& words = records::read_list(json, place, {.members = most_words});
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& read = records::read_string(words[i], place.at(i));
     for (const auto& [reason, word] : throttle_words) {

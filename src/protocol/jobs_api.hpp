@@ -98,6 +98,25 @@ struct RedefinedJob {
   }
 };
 
+// A recurrence whose figures are wrong counts for nothing from now on.
+struct LeaveOutRecurrence {
+  std::string reason;  // for people
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("reason", self.reason);
+  }
+};
+
+struct LeftOutRecurrence {
+  std::uint64_t recurrence = 0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.recurrence);
+  }
+};
+
 struct ImportedJob {
   std::string name;
   std::uint64_t entries = 0;
@@ -184,8 +203,8 @@ struct ProfileAsked {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("batch_size", self.batch_size, field::from_one);
-    fields("limits", self.limits, field::above_zero);
+    fields("batch_size", self.batch_size, field::count_from_one);
+    fields("limits", self.limits, field::power_above_zero);
   }
   friend bool operator==(const ProfileAsked&, const ProfileAsked&) = default;
 };
@@ -271,7 +290,7 @@ struct ClaimTry {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("batch_size", self.batch_size, field::from_one);
+    fields("batch_size", self.batch_size, field::count_from_one);
   }
 };
 
@@ -298,10 +317,10 @@ struct GpuNow {
   static void describe(Fields& fields, Self& self) {
     fields("gpu", self.gpu);
     fields("name", self.name);
-    fields("power", self.power, field::from_zero);
-    fields("limit", self.limit, field::from_zero);
-    fields("clock", self.clock, field::from_zero);
-    fields("temperature", self.temperature);
+    fields("power", self.power, field::power);
+    fields("limit", self.limit, field::power);
+    fields("clock", self.clock, field::count);
+    fields("temperature", self.temperature, field::Rule{.least = -field::most_counted, .most = field::most_counted});
     fields("throttled_by", self.throttled_by);
   }
   friend bool operator==(const GpuNow&, const GpuNow&) = default;
@@ -395,11 +414,13 @@ struct SavingsAnswer {
 
 struct JobPage {
   std::vector<records::JobSummary> jobs;
+  std::vector<records::UnreadableJob> unreadable;  // in the same range of the list
   std::optional<std::string> next;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("jobs", self.jobs);
+    fields("unreadable", self.unreadable, field::Rule{.left_out = true});
     fields("next", self.next);
   }
 };

@@ -24,9 +24,10 @@ struct JobDevice {
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("model", self.model);
-    fields("gpus", self.gpus);
-    fields("max_power", self.max_power, field::from_zero);
-    fields("power_limits", self.power_limits);
+    fields("gpus", self.gpus, field::count_from_one);
+    fields("max_power", self.max_power, field::power_above_zero);
+    fields("power_limits", self.power_limits,
+           field::Rule{.least = field::least_part, .most = field::most_watts, .fewest = 1});
   }
   friend bool operator==(const JobDevice&, const JobDevice&) = default;
 };
@@ -57,10 +58,10 @@ struct ZeusChoices {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("pruning_rounds", self.pruning_rounds);
-    fields("explorations", self.explorations);
-    fields("prior_cost", self.prior_cost);
-    fields("prior_precision", self.prior_precision, field::from_zero);
+    fields("pruning_rounds", self.pruning_rounds, field::count);
+    fields("explorations", self.explorations, field::count);
+    fields("prior_cost", self.prior_cost, field::Rule{.least = -field::most_factor, .most = field::most_factor});
+    fields("prior_precision", self.prior_precision, field::Rule{.least = 0.0, .most = field::most_factor});
   }
   friend bool operator==(const ZeusChoices&, const ZeusChoices&) = default;
 };
@@ -84,16 +85,17 @@ struct JobDefinition {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("batch_sizes", self.batch_sizes);
-    fields("default_batch_size", self.default_batch_size);
+    fields("batch_sizes", self.batch_sizes, field::count_from_one);
+    fields("default_batch_size", self.default_batch_size, field::count);
     fields("target", self.target);
-    fields("max_epochs", self.max_epochs);
-    fields("eta", self.eta);
-    fields("beta", self.beta, field::Rule{.null_is_infinite = true});
-    fields("window", self.window);
+    fields("max_epochs", self.max_epochs, field::count_from_one);
+    fields("eta", self.eta, field::share);
+    fields("beta", self.beta,
+           field::Rule{.least = field::least_part, .most = field::most_factor, .null_is_infinite = true});
+    fields("window", self.window, field::count);
     fields("policy", self.policy);
     fields("seed", self.seed);
-    fields("max_slowdown", self.max_slowdown);
+    fields("max_slowdown", self.max_slowdown, field::Rule{.least = 1.0, .most = field::most_factor});
     fields("learning_rate", self.learning_rate, field::Rule{.left_out = true});
     fields("zeus", self.zeus, field::Rule{.left_out = true});
     fields("device", self.device);

@@ -66,7 +66,7 @@ struct RecurrenceBegun {
     fields("owner", self.owner);
     fields("device", self.device);
     fields("user", self.user, field::Rule{.left_out = true});
-    fields("lease", self.lease, field::Rule{.least = 0.0, .above_least = true, .left_out = true});
+    fields("lease", self.lease, field::may_lack(field::duration_above_zero));
   }
 };
 
@@ -85,10 +85,10 @@ struct TryStarted {
   static void describe(Fields& fields, Self& self) {
     fields("try", self.event.try_number);
     fields("recurrence", self.event.recurrence);
-    fields("batch_size", self.event.batch_size, field::from_zero);
+    fields("batch_size", self.event.batch_size, field::count);
     fields("purpose", self.event.purpose);
-    fields("limit", self.limit);
-    fields("max_epochs", self.max_epochs, field::from_zero);
+    fields("limit", self.limit, field::power_above_zero);
+    fields("max_epochs", self.max_epochs, field::count);
     fields("budget", self.budget);
     fields("seed", self.seed);
     fields("why", self.why, field::Rule{.left_out = true});
@@ -105,10 +105,10 @@ struct ProfileTaken {
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("recurrence", self.event.recurrence);
-    fields("batch_size", self.event.batch_size, field::from_zero);
+    fields("batch_size", self.event.batch_size, field::count);
     fields("limits", self.event.limits);
-    fields("energy", self.event.energy, field::from_zero);
-    fields("time", self.event.time, field::from_zero);
+    fields("energy", self.event.energy, field::energy);
+    fields("time", self.event.time, field::duration);
     fields("gpus", self.gpus);
   }
 };
@@ -128,9 +128,9 @@ struct EpochsRun {
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number);
     fields("recurrence", self.recurrence);
-    fields("epochs", self.epochs, field::from_zero);
+    fields("epochs", self.epochs, field::count);
     fields("metric", self.metric);
-    fields("time", self.time, field::from_zero);
+    fields("time", self.time, field::duration);
     fields("gpus", self.gpus);
   }
 };
@@ -156,14 +156,14 @@ struct WholeEpochs {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("limit", self.limit, field::above_zero);
-    fields("count", self.count, field::from_one);
-    fields("time", self.time, field::above_zero);
-    fields("energy", self.energy, field::above_zero);
-    fields("time_deviation", self.time_deviation, field::from_zero);
-    fields("energy_deviation", self.energy_deviation, field::from_zero);
-    fields("start_time", self.start_time, field::from_zero);
-    fields("start_energy", self.start_energy, field::from_zero);
+    fields("limit", self.limit, field::power_above_zero);
+    fields("count", self.count, field::count_from_one);
+    fields("time", self.time, field::duration_above_zero);
+    fields("energy", self.energy, field::energy_above_zero);
+    fields("time_deviation", self.time_deviation, field::duration);
+    fields("energy_deviation", self.energy_deviation, field::energy);
+    fields("start_time", self.start_time, field::duration);
+    fields("start_energy", self.start_energy, field::energy);
     fields("beside_steps", self.beside_steps, field::Rule{.least = 0.0, .most = 1.0, .left_out = true});
   }
 };
@@ -186,12 +186,12 @@ struct TryFinished {
   static void describe(Fields& fields, Self& self) {
     fields("try", self.event.try_number);
     fields("recurrence", self.event.recurrence);
-    fields("batch_size", self.event.batch_size, field::from_zero);
+    fields("batch_size", self.event.batch_size, field::count);
     fields("outcome", self.event.outcome);
-    fields("epochs", self.event.epochs, field::from_zero);
-    fields("energy", self.event.energy, field::from_zero);
-    fields("time", self.event.time, field::from_zero);
-    fields("limit", self.limit);
+    fields("epochs", self.event.epochs, field::count);
+    fields("energy", self.event.energy, field::energy);
+    fields("time", self.event.time, field::duration);
+    fields("limit", self.limit, field::power_above_zero);
     fields("metric", self.metric);
     fields("exit_code", self.exit_code);
     fields("left_out", self.left_out);
@@ -218,10 +218,10 @@ struct LateReport {
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number);
     fields("recurrence", self.recurrence);
-    fields("epochs", self.epochs, field::from_zero);
+    fields("epochs", self.epochs, field::count);
     fields("outcome", self.outcome);
     fields("metric", self.metric);
-    fields("time", self.time, field::from_zero);
+    fields("time", self.time, field::duration);
     fields("gpus", self.gpus);
   }
 };
@@ -245,7 +245,7 @@ struct FailedTries {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("tries", self.tries, field::from_zero);
+    fields("tries", self.tries, field::count);
     fields("never_reached", self.never_reached);
   }
   friend bool operator==(const FailedTries&, const FailedTries&) = default;
@@ -267,6 +267,21 @@ struct RecurrenceGivenUp {
   }
 };
 
+// A recurrence whose figures are wrong was left out, for good. It stays on record, but nothing is learned from it, and
+// no sum includes it: the other entries count as if its tries had been lost.
+struct RecurrenceLeftOut {
+  static constexpr std::string_view kind = "left_out";
+
+  std::uint64_t recurrence = 0;
+  std::string reason;  // for people
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.recurrence);
+    fields("reason", self.reason);
+  }
+};
+
 // From here on the job has this definition. jobs/redefinition.hpp decides what of its history stays valid.
 struct JobRedefined {
   static constexpr std::string_view kind = "redefined";
@@ -280,7 +295,7 @@ struct JobRedefined {
 };
 
 using JobEntryBody = std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp,
-                                  DeviceMoved, JobRedefined, LateReport>;
+                                  DeviceMoved, JobRedefined, LateReport, RecurrenceLeftOut>;
 
 // A request, kept so that repeating it changes nothing more. Compared byte by byte; an empty key means none.
 struct EntryRequest {
@@ -305,7 +320,7 @@ struct JobEntry {
   static void describe(Fields& fields, Self& self) {
     fields("body", self.body, field::beside);
     fields("sequence", self.sequence);
-    fields("written_us", self.written.microseconds_since_epoch);
+    fields("written_us", self.written.microseconds_since_epoch, field::point_in_time);
     fields("request", self.request, field::beside);
   }
 };

@@ -26,9 +26,11 @@ struct Spent {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("energy", self.energy);
-    fields("time", self.time);
-    fields("cost", self.cost);
+    // Sums of values in their ranges (zeus/fields.hpp) are within this.
+    constexpr field::Rule sum{.least = -1e40, .most = 1e40};
+    fields("energy", self.energy, sum);
+    fields("time", self.time, sum);
+    fields("cost", self.cost, sum);
   }
   friend bool operator==(const Spent&, const Spent&) = default;
   friend Spent operator+(const Spent& a, const Spent& b) {
@@ -187,6 +189,19 @@ struct JobSummary {
   }
 
   static constexpr std::size_t most_running = 1'000'000;
+};
+
+// In place of a summary: the job's definition or history cannot be read.
+struct UnreadableJob {
+  std::string name;
+  std::string why;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("name", self.name);
+    fields("why", self.why);
+  }
+  friend bool operator==(const UnreadableJob&, const UnreadableJob&) = default;
 };
 
 // "run batch size 128 under 250 W"

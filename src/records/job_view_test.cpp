@@ -10,9 +10,10 @@ namespace zeus::records {
 namespace {
 
 JobView view_with_all_there_is() {
+  const JobDevice devices{.model = "NVIDIA A100", .gpus = 2, .max_power = Watts{800.0}, .power_limits = {Watts{100.0}}};
   JobView view{.name = "nightly/\"a\"",
-               .definition = {.batch_sizes = {32, 64}, .default_batch_size = 64, .max_epochs = 9},
-               .device = {.model = "NVIDIA A100", .gpus = 2, .max_power = Watts{800.0}, .power_limits = {Watts{100.0}}},
+               .definition = {.batch_sizes = {32, 64}, .default_batch_size = 64, .max_epochs = 9, .device = devices},
+               .device = devices,
                .created = WallTime{1'795'284'000'000'000},
                .entries = 7};
   RecurrenceView reached{.number = 1, .state = RecurrenceState::reached, .device = "2 x NVIDIA A100", .tries = 1};

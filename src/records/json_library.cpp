@@ -58,8 +58,6 @@ class Builder {
   static JsonValue::Object sorted(JsonValue::Object members) {
     std::ranges::reverse(members);
     std::ranges::stable_sort(members, {}, &JsonValue::Member::key);
-    const auto again = std::ranges::unique(members, {}, &JsonValue::Member::key);
-    members.erase(again.begin(), again.end());
     return members;
   }
 

@@ -124,9 +124,10 @@ const std::string& read_string(const JsonValue& json, const JsonPlace& place) {
   return *json.string();
 }
 
-const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, std::size_t most) {
-  if (json.list() == nullptr || json.list()->size() > most) {
-    place.refuse(fmt::format("a list of at most {}", most));
+const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, const field::Rule& rule) {
+  if (json.list() == nullptr || json.list()->size() > rule.members || json.list()->size() < rule.fewest) {
+    place.refuse(rule.fewest > 0 ? fmt::format("a list of {} to {}", rule.fewest, rule.members)
+                                 : fmt::format("a list of at most {}", rule.members));
   }
   return *json.list();
 }
@@ -134,6 +135,10 @@ const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, 
 const JsonValue::Object& read_object(const JsonValue& json, const JsonPlace& place) {
   if (json.object() == nullptr) {
     place.refuse("an object");
+  }
+  const auto twice = std::ranges::adjacent_find(*json.object(), {}, &JsonValue::Member::key);
+  if (twice != json.object()->end()) {
+    place.refuse_as(fmt::format("it has '{}' twice", place.at(twice->key).path()));
   }
   return *json.object();
 }

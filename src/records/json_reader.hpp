@@ -47,11 +47,12 @@ class JsonPlace {
   [[noreturn]] void refuse_unknown(std::string_view key) const;
   // The same with the caller's own words after "this is not X: ".
   [[noreturn]] void refuse_as(std::string_view why) const;
+  // "measurements[2].limit_w"
+  [[nodiscard]] std::string path() const;
 
  private:
   JsonPlace(const JsonForm& form, const JsonPlace* around, std::string_view key, std::size_t index)
       : form_{form}, around_{around}, key_{key}, index_{index} {}
-  [[nodiscard]] std::string path() const;
 
   JsonForm form_;
   const JsonPlace* around_ = nullptr;
@@ -95,7 +96,7 @@ std::int64_t read_whole(const JsonValue& json, const JsonPlace& place, const fie
 std::uint64_t read_whole(const JsonValue& json, const JsonPlace& place, const field::Rule& rule, std::uint64_t least,
                          std::uint64_t most);
 const std::string& read_string(const JsonValue& json, const JsonPlace& place);
-const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, std::size_t most);
+const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, const field::Rule& rule);
 const JsonValue::Object& read_object(const JsonValue& json, const JsonPlace& place);
 
 // True for an enumerator that only a newer version knows, if that is allowed here.
@@ -139,7 +140,7 @@ void read_value(const JsonValue& json, const JsonPlace& place, Value& value, con
   } else if constexpr (field::Measured<Value>) {
     value = Value{read_number(json, place, rule)};
   } else if constexpr (field::is_list<Value>) {
-    const JsonValue::List& members = read_list(json, place, rule.members);
+    const JsonValue::List& members = read_list(json, place, rule);
     value.clear();
     for (std::size_t index = 0; index < members.size(); ++index) {
       read_value(members[index], place.at(index), value.emplace_back(), rule);

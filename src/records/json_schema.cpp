@@ -84,6 +84,9 @@ void put_members(JsonWriter& json, const JsonSchema& schema) {
     case Kind::list:
       put_type(json, "array", schema.nullable);
       json.put("items", *schema.of);
+      if (schema.fewest > 0) {
+        json.put("minItems", schema.fewest);
+      }
       if (schema.members) {
         json.put("maxItems", *schema.members);
       }

@@ -38,6 +38,7 @@ struct JsonSchema {
   std::optional<std::size_t> longest = {};                    // for a string, in characters
   std::string pattern = {};                                   // for a string
   std::vector<std::string> words = {};                        // for an enumerator: one of these
+  std::size_t fewest = 0;                                     // for a list, at least
   std::optional<std::size_t> members = {};                    // for a list, at most
   std::shared_ptr<const JsonSchema> of = {};                  // for each member of a list or a map
   std::vector<Field> fields;                                  // for a record, in order
@@ -207,6 +208,7 @@ JsonSchema json_schema(const field::Rule& rule) {
     bound();
   } else if constexpr (field::is_list<Value>) {
     schema.kind = Kind::list;
+    schema.fewest = rule.fewest;
     schema.members = rule.members;
     schema.of = std::make_shared<const JsonSchema>(json_schema<typename Value::value_type>(rule));
   } else if constexpr (requires { typename Value::mapped_type; }) {

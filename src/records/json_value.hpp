@@ -17,14 +17,13 @@ class JsonValue {
  public:
   struct Member;
   using List = std::vector<JsonValue>;
-  using Object = std::vector<Member>;  // ascending by key, each key once
+  using Object = std::vector<Member>;  // ascending by key; of a key that is there twice, the last one comes first
   using Any = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, List, Object>;
 
   JsonValue() = default;  // null
   explicit JsonValue(Any value);
 
-  // Nothing if the string is not JSON, has a number beyond the range of a double, or nests more than 64 values. If an
-  // object has a key twice, the last one counts.
+  // Nothing if the string is not JSON, has a number beyond the range of a double, or nests more than 64 values.
   static std::optional<JsonValue> parse(std::string_view text);
 
   // The value, or nothing if it is of another type.

@@ -25,10 +25,10 @@ struct LimitsMeasured {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("batch_size", self.batch_size, field::from_one);
+    fields("batch_size", self.batch_size, field::count_from_one);
     fields("limits", self.limits);
     fields("charged", self.charged);
-    fields("time", self.time, field::from_zero);
+    fields("time", self.time, field::duration);
   }
 };
 
@@ -43,10 +43,10 @@ struct EpochsTrained {
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number, field::from_one);
-    fields("epochs", self.epochs, field::from_zero);
+    fields("epochs", self.epochs, field::count);
     fields("metric", self.metric);
     fields("gpus", self.gpus);
-    fields("time", self.time, field::from_zero);
+    fields("time", self.time, field::duration);
   }
 };
 
@@ -67,10 +67,10 @@ struct TryOver {
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number, field::from_one);
     fields("outcome", self.outcome);
-    fields("epochs", self.epochs, field::from_zero);
+    fields("epochs", self.epochs, field::count);
     fields("gpus", self.gpus);
-    fields("time", self.time, field::from_zero);
-    fields("limit", self.limit, field::above_zero);
+    fields("time", self.time, field::duration);
+    fields("limit", self.limit, field::power_above_zero);
     fields("metric", self.metric);
     fields("exit_code", self.exit_code);
     fields("left_out", self.left_out);

@@ -1,5 +1,6 @@
 #include "remote_jobs/served_keeper.hpp"
 
+#include "jobs/job.hpp"
 #include "protocol/jobs_api.hpp"
 #include "protocol/query.hpp"
 #include "remote_jobs/service_client.hpp"
@@ -68,16 +69,24 @@ class ServedKeeper final : public jobs::Keeper {
             {.path = job_path(job, "/redefine"), .body = records::json_line(definition), .key = {}})
         .changes;
   }
+  void leave_out(const std::string& job, std::uint64_t recurrence, const std::string& reason) override {
+    patient_.make({.path = job_path(job, fmt::format("/recurrences/{}/leave_out", recurrence)),
+                   .body = records::json_line(protocol::LeaveOutRecurrence{.reason = reason}),
+                   .key = {}});
+  }
   void forget(const std::string& job) override {
     patient_.make({.method = "DELETE", .path = job_path(job), .body = {}, .key = {}});
   }
 
-  std::vector<records::JobSummary> summaries(const LeftOut& /*left_out*/) override {
+  std::vector<records::JobSummary> summaries(const LeftOut& left_out) override {
     std::vector<records::JobSummary> all;
     std::string path = "/api/v1/jobs?limit=1000";
     while (true) {
       auto page = patient_.get<protocol::JobPage>(path);
       std::ranges::move(page.jobs, std::back_inserter(all));
+      for (const records::UnreadableJob& one : page.unreadable) {
+        left_out(one.name, jobs::UnreadableJob{location(), one.name, one.why});
+      }
       if (!page.next) {
         return all;
       }

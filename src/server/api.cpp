@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 namespace zeus::server {
@@ -267,7 +268,7 @@ void Api::note(const Asked& asked, int status) const {
     json.put("path", shortened(printable(request.path), most_shown));
     json.put("operation", name);
     json.put("status", status);
-    json.put("took_s", took);
+    json.put("took_s", std::round(took.value() * 1e6) / 1e6);
     json.put("user", asked.user);
     json.put("from", peer.local ? fmt::format("user {}", peer.local->user) : peer.address);
   });

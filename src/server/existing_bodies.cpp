@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace zeus::server {
 
@@ -214,7 +215,7 @@ class Reader {
       faults_.push_back({.place = place,
                          .message = fmt::format("ensure this value has at most {} items", rule.members),
                          .type = "value_error.list.max_items",
-                         .limit = static_cast<std::int64_t>(rule.members)});
+                         .limit = static_cast<double>(rule.members)});
       return;
     }
     value.clear();
@@ -230,7 +231,7 @@ class Reader {
       faults_.push_back({.place = place,
                          .message = fmt::format("ensure this value is {} {}", words, limit),
                          .type = fmt::format("value_error.number.{}", type),
-                         .limit = static_cast<std::int64_t>(limit)});
+                         .limit = limit});
       return false;
     };
     if (rule.above_least && !(number > rule.least)) {
@@ -253,7 +254,7 @@ void check_text(const std::string& text, std::string_view key, ExistingFaults& f
     faults.push_back({.place = place,
                       .message = fmt::format("ensure this value has at most {} characters", jobs::longest_job_name),
                       .type = "value_error.any_str.max_length",
-                      .limit = static_cast<std::int64_t>(jobs::longest_job_name)});
+                      .limit = static_cast<double>(jobs::longest_job_name)});
   } else if (has_control(text)) {
     faults.push_back(at(place, "characters that cannot be printed may not be in it", "value_error"));
   }
@@ -270,6 +271,12 @@ void complete(ExistingSpec& spec, ExistingFaults& faults) {
   check_text(spec.job_id_prefix, "job_id_prefix", faults);
   if (spec.gpu_model.empty()) {
     wrong("gpu_model", "the model of the GPUs may not be empty");
+  }
+  for (const auto& [key, value] : {std::pair{"max_power", spec.max_power.value()},
+                                   std::pair{"beta_knob", spec.beta_knob.value_or(field::least_part)}}) {
+    if (value < field::least_part) {
+      wrong(key, fmt::format("ensure this value is greater than or equal to {}", field::least_part));
+    }
   }
   if (spec.batch_sizes.empty()) {
     wrong("batch_sizes", "there must be a batch size to choose");
@@ -314,7 +321,12 @@ std::string to_json(const ExistingFaults& faults) {
         json.put("msg", fault.message);
         json.put("type", fault.type);
         if (fault.limit) {
-          json.put("ctx", [&] { json.put("limit_value", *fault.limit); });
+          constexpr double exact = 9007199254740992.0;
+          const bool is_whole = *fault.limit == std::trunc(*fault.limit) && std::abs(*fault.limit) <= exact;
+          json.put("ctx", [&] {
+            is_whole ? json.put("limit_value", static_cast<std::int64_t>(*fault.limit))
+                     : json.put("limit_value", *fault.limit);
+          });
         }
       });
     });

@@ -44,22 +44,26 @@ struct ExistingSpec {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("max_power", self.max_power, field::Rule{.least = 0.0, .above_least = true, .unit_in_key = false});
-    fields("number_of_gpus", self.number_of_gpus, field::from_one);
+    fields("max_power", self.max_power,
+           field::Rule{.least = 0.0, .most = field::most_watts, .above_least = true, .unit_in_key = false});
+    fields("number_of_gpus", self.number_of_gpus, field::count_from_one);
     fields("gpu_model", self.gpu_model);
     fields("job_id", self.job_id);
     fields("job_id_prefix", self.job_id_prefix);
-    fields("batch_sizes", self.batch_sizes, field::Rule{.least = 0.0, .above_least = true, .members = 64});
-    fields("default_batch_size", self.default_batch_size, field::above_zero);
+    fields("batch_sizes", self.batch_sizes,
+           field::Rule{.least = 0.0, .most = field::most_counted, .above_least = true, .members = 64});
+    fields("default_batch_size", self.default_batch_size,
+           field::Rule{.least = 0.0, .most = field::most_counted, .above_least = true});
     fields("eta_knob", self.eta_knob, field::share);
-    fields("beta_knob", self.beta_knob, field::above_zero);
+    fields("beta_knob", self.beta_knob, field::Rule{.least = 0.0, .most = field::most_factor, .above_least = true});
     fields("target_metric", self.target_metric);
     fields("higher_is_better_metric", self.higher_is_better_metric);
     fields("max_epochs", self.max_epochs, field::Rule{.least = 0.0, .most = 1e6, .above_least = true});
     fields("num_pruning_rounds", self.num_pruning_rounds, field::Rule{.least = 0.0, .most = 100.0});
     fields("window_size", self.window_size, field::Rule{.most = 1e6});
-    fields("mab_prior_mean", self.mab_prior_mean);
-    fields("mab_prior_precision", self.mab_prior_precision, field::from_zero);
+    fields("mab_prior_mean", self.mab_prior_mean,
+           field::Rule{.least = -field::most_factor, .most = field::most_factor});
+    fields("mab_prior_precision", self.mab_prior_precision, field::Rule{.least = 0.0, .most = field::most_factor});
     fields("mab_num_explorations", self.mab_num_explorations, field::Rule{.least = 0.0, .most = 1e6});
     fields("mab_seed", self.mab_seed, field::from_zero);
   }
@@ -96,12 +100,11 @@ struct ExistingResult {
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    constexpr field::Rule from_zero{.least = 0.0, .unit_in_key = false};
     fields("trial", self.trial, field::beside);
-    fields("time", self.time, from_zero);
-    fields("energy", self.energy, from_zero);
+    fields("time", self.time, field::without_unit(field::duration));
+    fields("energy", self.energy, field::without_unit(field::energy));
     fields("metric", self.metric);
-    fields("current_epoch", self.current_epoch, field::from_one);
+    fields("current_epoch", self.current_epoch, field::count_from_one);
   }
   friend bool operator==(const ExistingResult&, const ExistingResult&) = default;
 };
@@ -137,7 +140,7 @@ struct ExistingFault {
   std::vector<std::variant<std::string, std::size_t>> place;
   std::string message;
   std::string type;
-  std::optional<std::int64_t> limit;  // that the value exceeds
+  std::optional<double> limit;  // that the value exceeds
 
   friend bool operator==(const ExistingFault&, const ExistingFault&) = default;
 };

@@ -55,6 +55,14 @@ protocol::RedefinedJob redefine(Service& service, const Call& call, const record
   });
 }
 
+protocol::LeftOutRecurrence leave_out(Service& service, const Call& call, const protocol::LeaveOutRecurrence& body) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    const std::uint64_t recurrence = call.number("recurrence");
+    job.leave_out(recurrence - 1, body.reason, request_of(call, "leave_out"));
+    return protocol::LeftOutRecurrence{.recurrence = recurrence};
+  });
+}
+
 records::JobView show(Service& service, const Call& call) {
   return service.jobs.look_at(call.text("job"), [&](jobs::Job& job) {
     if (call.says("all")) {
@@ -239,6 +247,13 @@ std::vector<Route> job_routes() {
              "Give the job this definition from the next recurrence on",
              {job_parameter(), key_parameter()}},
             redefine),
+      route({"leaveOutRecurrence",
+             "POST",
+             "/api/v1/jobs/{job}/recurrences/{recurrence}/leave_out",
+             Scope::jobs_admin,
+             "Leave a recurrence with wrong figures out for good: it stays on record and counts for nothing",
+             {job_parameter(), recurrence_parameter(), key_parameter()}},
+            leave_out),
       export_route(),
       import_route(),
       route({"forgetJob",

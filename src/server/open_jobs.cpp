@@ -6,13 +6,6 @@
 
 namespace zeus::server {
 
-namespace {
-
-// The memory of an open job, mostly for beliefs and the last few hundred entries, from which it could learn again.
-constexpr std::size_t bytes_of_a_job = std::size_t{256} * 1024;
-
-}  // namespace
-
 OpenJobs::OpenJobs(store::JobStore& store, const jobs::Site& site, std::size_t most_bytes)
     : store_{store}, site_{site}, most_bytes_{most_bytes} {
 }
@@ -78,7 +71,7 @@ OpenJobs::Use::Use(OpenJobs& jobs, std::string name, const Open& open) : jobs_{j
 }
 
 OpenJobs::Use::~Use() {
-  jobs_.note_size(name_, entry_, bytes_of_a_job + name_.size());
+  jobs_.note_size(name_, entry_, entry_->job ? entry_->job->bytes() : 0);
 }
 
 }  // namespace zeus::server

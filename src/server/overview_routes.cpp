@@ -1,5 +1,7 @@
 // Operations over all jobs.
 
+#include "base/log.hpp"
+#include "jobs/job.hpp"
 #include "protocol/jobs_api.hpp"
 #include "server/event_hub.hpp"
 #include "server/parameters.hpp"
@@ -15,6 +17,7 @@
 #include <charconv>
 #include <chrono>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace zeus::server {
@@ -27,18 +30,41 @@ constexpr std::size_t usual_page_of_jobs = 100;
 constexpr std::size_t longest_cursor = 1000;
 constexpr double most_entries = 9007199254740992.0;
 
+void fold_up(Service& service, const std::string& name) {
+  try {
+    service.jobs.with(name, [](jobs::Job& job) { job.keep_summary(); });
+  } catch (const jobs::UnreadableJob& error) {
+    log::warning(error.what());
+    jobs::keep_unreadable(service.store, name, error);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) {  // it was forgotten meanwhile
+      throw;
+    }
+  }
+}
+
 // Stores missing summaries, of histories written by an import or an older program.
 void fold_up_what_lacks(Service& service) {
   for (const std::string& name : service.store.without_summary()) {
-    try {
-      service.jobs.with(name, [](jobs::Job& job) { job.keep_summary(); });
-    } catch (const Error& error) {
-      // A job that was forgotten meanwhile, or cannot be read, must not hide the others.
-      if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::corrupt_data) {
-        throw;
-      }
-    }
+    fold_up(service, name);
   }
+}
+
+// A page of summaries; damaged ones are made again.
+store::SummaryPage summaries(Service& service, const store::SummaryQuery& query) {
+  store::SummaryPage page = service.store.summaries(query);
+  const auto is_damaged = [](const records::UnreadableJob& one) { return one.why.empty(); };
+  if (std::ranges::none_of(page.unreadable, is_damaged)) {
+    return page;
+  }
+  for (const records::UnreadableJob& one : page.unreadable | std::views::filter(is_damaged)) {
+    fold_up(service, one.name);
+  }
+  page = service.store.summaries(query);
+  for (records::UnreadableJob& one : page.unreadable | std::views::filter(is_damaged)) {
+    one.why = "its stored summary is damaged, and the store cannot be written";
+  }
+  return page;
 }
 
 protocol::JobPage list_jobs(Service& service, const Call& call) {
@@ -53,8 +79,8 @@ protocol::JobPage list_jobs(Service& service, const Call& call) {
   query.state = state == "running" ? store::SummaryState::running
                 : state == "idle"  ? store::SummaryState::idle
                                    : store::SummaryState::any;
-  store::SummaryPage page = service.store.summaries(query);
-  protocol::JobPage answer{.jobs = std::move(page.summaries), .next = {}};
+  store::SummaryPage page = summaries(service, query);
+  protocol::JobPage answer{.jobs = std::move(page.summaries), .unreadable = std::move(page.unreadable), .next = {}};
   if (!page.next.empty()) {
     answer.next = std::move(page.next);
   }
@@ -126,7 +152,7 @@ protocol::Nodes nodes(Service& service, const Call& /*call*/) {
   std::map<std::string, protocol::Node> by_host;
   store::SummaryQuery query{.state = store::SummaryState::running, .at_most = 1000};
   do {
-    store::SummaryPage page = service.store.summaries(query);
+    store::SummaryPage page = summaries(service, query);
     for (const records::JobSummary& job : page.summaries) {
       for (const records::RunningSummary& running : job.running) {
         protocol::Node& node = by_host[running.host];

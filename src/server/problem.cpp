@@ -1,8 +1,11 @@
 #include "server/problem.hpp"
 
+#include "jobs/job.hpp"
 #include "protocol/jobs_api.hpp"
 #include "records/json_writer.hpp"
 #include "store/job_store.hpp"
+
+#include <fmt/format.h>
 
 namespace zeus::server {
 
@@ -47,6 +50,10 @@ int status_of(const Error& error) {
 ShownError shown(const Error& error) {
   if (dynamic_cast<const Refusal*>(&error) != nullptr || !is_the_stores(error.kind())) {
     return {error.message(), error.advice()};
+  }
+  if (const auto* const unreadable = dynamic_cast<const jobs::UnreadableJob*>(&error)) {
+    return {fmt::format("this job cannot be read: {}", unreadable->why()),
+            "have the server's administrator put back a copy of its store, or forget the job"};
   }
   switch (error.kind()) {
     case ErrorKind::permission_denied:

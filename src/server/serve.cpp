@@ -164,7 +164,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   Sockets sockets{settings, surroundings.environment};
   LogWriter log{STDERR_FILENO,
                 [&clock](log::Level level, std::string_view line) { return log_line(clock, level, line); }};
-  log::set_level(log::Level::info);
+  log::set_level(settings.log_level);
   log.begin_thread();
   const Supervisor supervisor{surroundings.environment};
 
@@ -180,7 +180,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
                  .cache_bytes = settings.cache_mib << 20,
                  .jobs_of_a_user = settings.jobs_of_a_user,
                  .metrics_per_job = settings.metrics_per_job,
-                 .log = &log}};
+                 .log = settings.log_level == log::Level::debug ? &log : nullptr}};
   sockets.hand_to(server);
   bool stopping = false;
   const auto take_signal = [&](int signal) {

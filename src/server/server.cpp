@@ -26,12 +26,13 @@ transport::ServerLimits limits_of(const ServerPlan& plan, const Api& api) {
   return limits;
 }
 
-std::vector<records::JobSummary> all_summaries(store::JobStore& store) {
-  std::vector<records::JobSummary> all;
+store::SummaryPage all_summaries(store::JobStore& store) {
+  store::SummaryPage all;
   store::SummaryQuery query{.at_most = 1000};
   do {
     store::SummaryPage page = store.summaries(query);
-    std::ranges::move(page.summaries, std::back_inserter(all));
+    std::ranges::move(page.summaries, std::back_inserter(all.summaries));
+    std::ranges::move(page.unreadable, std::back_inserter(all.unreadable));
     query.after = std::move(page.next);
   } while (!query.after.empty());
   return all;
@@ -73,7 +74,7 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
                           .readers = events_->readers(),
                           .open_jobs = jobs_.size(),
                           .written = service_.store.written()},
-                         per_job ? all_summaries(service_.store) : std::vector<records::JobSummary>{});
+                         per_job ? all_summaries(service_.store) : store::SummaryPage{});
   };
   api_.set_access(std::move(plan.access));
 }

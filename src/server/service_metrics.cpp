@@ -53,6 +53,9 @@ constexpr Metric saved_energy{.name = "zeus_job_saved_energy_joules",
                               .help = "Saved compared with running the default every time; negative if lost",
                               .unit = "joules",
                               .labels = by_job};
+constexpr Metric unreadable{.name = "zeus_job_unreadable",
+                            .help = "1 for a job that cannot be read, which has no other metrics",
+                            .labels = by_job};
 
 }  // namespace
 
@@ -66,9 +69,9 @@ void ServiceMetrics::count_request(std::string_view operation, int status, Secon
   process_.observe(seconds, {std::string{operation}}, took.value());
 }
 
-std::string ServiceMetrics::text(const ServerNow& now, const std::vector<records::JobSummary>& jobs) {
-  protocol::Metrics of_jobs{{&energy, &time, &tries_started, &recurrences_begun, &saved_energy}};
-  for (const records::JobSummary& job : jobs) {
+std::string ServiceMetrics::text(const ServerNow& now, const store::SummaryPage& jobs) {
+  protocol::Metrics of_jobs{{&energy, &time, &tries_started, &recurrences_begun, &saved_energy, &unreadable}};
+  for (const records::JobSummary& job : jobs.summaries) {
     of_jobs.set(energy, {job.name}, job.took.energy.value());
     of_jobs.set(time, {job.name}, job.took.time.value());
     of_jobs.set(tries_started, {job.name}, static_cast<double>(job.tries));
@@ -76,6 +79,9 @@ std::string ServiceMetrics::text(const ServerNow& now, const std::vector<records
     if (job.savings) {
       of_jobs.set(saved_energy, {job.name}, job.savings->energy.value());
     }
+  }
+  for (const records::UnreadableJob& job : jobs.unreadable) {
+    of_jobs.set(unreadable, {job.name}, 1.0);
   }
   const std::lock_guard guard{mutex_};
   process_.set(waiting, {}, static_cast<double>(now.waiting));

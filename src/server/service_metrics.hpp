@@ -34,7 +34,7 @@ class ServiceMetrics {
 
   void count_request(std::string_view operation, int status, Seconds took);
   // `jobs`: all of them, or none if there are no metrics per job.
-  std::string text(const ServerNow& now, const std::vector<records::JobSummary>& jobs);
+  std::string text(const ServerNow& now, const store::SummaryPage& jobs);
 
  private:
   std::mutex mutex_;

@@ -25,9 +25,8 @@ Text health(Service& /*service*/, const Call& /*call*/) {
   return {"ok\n"};
 }
 
-// Checks that the database answers.
 Text readiness(Service& service, const Call& /*call*/) {
-  static_cast<void>(service.store.find(""));
+  service.store.check();
   return {"ready\n"};
 }
 
@@ -49,7 +48,13 @@ std::vector<Route> service_routes() {
              protocol::json_type},
             openapi),
       route({"checkHealth", "GET", "/healthz", std::nullopt, "Whether the process serves", {}, plain_type}, health),
-      route({"checkReadiness", "GET", "/readyz", std::nullopt, "Whether its database answers", {}, plain_type},
+      route({"checkReadiness",
+             "GET",
+             "/readyz",
+             std::nullopt,
+             "Whether its database answers, and is the one that was opened",
+             {},
+             plain_type},
             readiness),
       route({"showMetrics", "GET", "/metrics", Scope::metrics, "Numbers for Prometheus", {}, protocol::metrics_type},
             metrics),

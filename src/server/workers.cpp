@@ -1,16 +1,34 @@
 #include "server/workers.hpp"
 
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <system_error>
 #include <utility>
 
 namespace zeus::server {
 
 Workers::Workers(std::size_t threads, std::size_t most_waiting) : most_waiting_{most_waiting} {
-  for (std::size_t i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { run(); });
+  threads_.reserve(threads);
+  try {
+    for (std::size_t i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] { run(); });
+    }
+  } catch (const std::system_error& refused) {
+    end();
+    throw Error{ErrorKind::unavailable,
+                fmt::format("the system starts no more than {} of {} threads: {}", threads_.size(), threads,
+                            refused.code().message()),
+                "allow more memory and threads (`ulimit -v`, `ulimit -u`)"};
   }
 }
 
 Workers::~Workers() {
+  end();
+}
+
+void Workers::end() {
   {
     const std::lock_guard guard{mutex_};
     over_ = true;

@@ -19,6 +19,7 @@ class Workers {
  public:
   using Work = std::function<void()>;  // must not throw
 
+  // An unavailable Error if the system does not start that many threads.
   Workers(std::size_t threads, std::size_t most_waiting);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -37,6 +38,7 @@ class Workers {
   };
 
   void run();
+  void end();
 
   const std::size_t most_waiting_;
   mutable std::mutex mutex_;

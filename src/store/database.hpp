@@ -39,6 +39,11 @@ class Database {
   Database& operator=(const Database&) = delete;
   virtual ~Database() = default;
 
+  // For people: a file, or an address without its password.
+  [[nodiscard]] virtual std::string name() const = 0;
+  // Throws an unavailable Error if what was opened is no longer at its place, so that nothing written would be found
+  // there. Any thread, beside all other calls.
+  virtual void check_place() const {}
   [[nodiscard]] virtual const Dialect& dialect() const = 0;
   virtual soci::session& session() = 0;
   // Begins a transaction in which locked rows and the set of tables do not change until commit() or roll_back().

@@ -1,5 +1,9 @@
 #include "store/entry_table.hpp"
 
+#include "base/field_rule.hpp"
+
+#include <zeus/error.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +13,26 @@
 #include <utility>
 
 namespace zeus::store {
+
+namespace {
+
+// The next entry of a history, as it is stored.
+records::JobEntry checked_entry(std::uint64_t expected, long long sequence, long long written,
+                                const std::string& body) {
+  if (sequence != sql(expected)) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of its history is missing", expected)};
+  }
+  if (!is_within(static_cast<double>(written), field::point_in_time)) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of its history was not written at any time", expected)};
+  }
+  try {
+    return {.sequence = expected, .written = WallTime{written}, .body = records::job_entry_body_from_json(body)};
+  } catch (const Error& error) {
+    throw Error{error.kind(), fmt::format("entry {} of its history: {}", expected, error.message())};
+  }
+}
+
+}  // namespace
 
 std::vector<records::JobEntry> EntryTable::read(JobId job, std::uint64_t after, std::size_t at_most) {
   long long sequence = 0;
@@ -37,10 +61,8 @@ std::vector<records::JobEntry> EntryTable::read(JobId job, std::uint64_t after, 
   statement.execute();
   std::vector<records::JobEntry> entries;
   while (statement.fetch()) {
-    entries.push_back({.sequence = static_cast<std::uint64_t>(sequence),
-                       .written = WallTime{written},
-                       .body = records::job_entry_body_from_json(body),
-                       .request = request});
+    entries.push_back(checked_entry(after + entries.size() + 1, sequence, written, body));
+    entries.back().request = request;
   }
   return entries;
 }

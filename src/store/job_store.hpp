@@ -77,7 +77,7 @@ struct StoredJob {
   std::string name;
   records::JobDefinition definition;
   WallTime created;
-  std::uint64_t length = 0;  // number of entries in its history
+  std::uint64_t length = 0;  // number of entries that its history had at least when it was found
   JobOrigin origin = {};
 };
 
@@ -124,6 +124,8 @@ struct SummaryQuery {
 
 struct SummaryPage {
   std::vector<records::JobSummary> summaries;
+  // Jobs in the same range whose history cannot be read. Without a reason if only the stored summary is damaged.
+  std::vector<records::UnreadableJob> unreadable;
   std::string next;  // empty on the last page
 };
 
@@ -175,6 +177,11 @@ class JobStore {
   JobStore& operator=(const JobStore&) = delete;
   virtual ~JobStore() = default;
 
+  // For people: a file, or an address without its password.
+  [[nodiscard]] virtual std::string location() const = 0;
+  // Throws if the database does not answer, or is no longer where it was opened.
+  virtual void check() = 0;
+
   // Sorted.
   virtual std::vector<std::string> names() = 0;
   virtual std::optional<StoredJob> find(std::string_view name) = 0;
@@ -193,7 +200,8 @@ class JobStore {
   // Of every job.
   virtual std::vector<JobLength> lengths() = 0;
 
-  // The entries after `after`, ascending: all of them or the first `at_most`.
+  // The entries after `after`, ascending without a gap: all of them or the first `at_most`. One that is missing or
+  // cannot be read is a corrupt_data Error that names it.
   virtual std::vector<records::JobEntry> entries(JobId job, std::uint64_t after, std::size_t at_most) = 0;
   // Appends to a history of `after` entries: all of `bodies` and what is attached, or nothing. False, and nothing is
   // written, if another process has appended meanwhile or the request is on record: read on and decide again. A job
@@ -211,6 +219,8 @@ class JobStore {
   virtual std::vector<std::string> without_summary() = 0;
   // Stores a summary with all its days, unless the history is longer by now.
   virtual void keep_summary(JobId job, const SummaryRow& row) = 0;
+  // Stores in its place that the job cannot be read, and why. Does not read the job's definition.
+  virtual void keep_unreadable(std::string_view name, const std::string& why) = 0;
   virtual void drop_summaries() = 0;
   // Over the days from `first` to `last`, both included, by the stored summaries.
   virtual SavingsByDay savings(std::int64_t first, std::int64_t last) = 0;

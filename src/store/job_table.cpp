@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace zeus::store {
 
 std::vector<std::string> JobTable::names() {
@@ -35,15 +37,21 @@ std::optional<StoredJob> JobTable::find(const std::string& name) {
   std::string found;
   std::string definition;
   long long created = 0;
+  // What was computed from a history shows that it was at least as long: a damaged store may have lost its end.
   long long length = 0;
+  long long summarized = 0;
+  long long folded = 0;
   JobOrigin origin;
+  const auto longest = [](std::string_view table) {
+    return fmt::format("(SELECT COALESCE(MAX(sequence), 0) FROM {} WHERE job = jobs.id)", table);
+  };
   session_ << fmt::format(
-      "SELECT id, name, definition, created, (SELECT COALESCE(MAX(sequence), 0) FROM entries WHERE "
-      "job = jobs.id), {} FROM jobs WHERE name = :name",
+      "SELECT id, name, definition, created, {}, {}, {}, {} FROM jobs WHERE name = :name", longest("entries"),
+      current_ ? longest("summaries") : "0", longest("snapshots"),
       current_ ? "COALESCE(made_by, ''), COALESCE(request, ''), COALESCE(asked, '')" : "'', '', ''"),
       soci::into(id), soci::into(found), soci::into(definition), soci::into(created), soci::into(length),
-      soci::into(origin.user), soci::into(origin.request.key), soci::into(origin.request.asked),
-      soci::use(name, "name");
+      soci::into(summarized), soci::into(folded), soci::into(origin.user), soci::into(origin.request.key),
+      soci::into(origin.request.asked), soci::use(name, "name");
   if (!session_.got_data()) {
     return std::nullopt;
   }
@@ -51,7 +59,7 @@ std::optional<StoredJob> JobTable::find(const std::string& name) {
                    .name = found,
                    .definition = records::job_definition_from_json(definition),
                    .created = WallTime{created},
-                   .length = static_cast<std::uint64_t>(length),
+                   .length = static_cast<std::uint64_t>(std::max({length, summarized, folded})),
                    .origin = origin};
 }
 

@@ -88,6 +88,8 @@ const std::vector<Migration>& migrations() {
       {.read_without = true,
        .statements = {R"(CREATE TABLE past_requests (id {identity}, name {bytes} NOT NULL, request TEXT NOT NULL,
                                       asked TEXT NOT NULL, UNIQUE (name, request)))"}},
+      // The first version with entries that leave a recurrence out.
+      {.read_without = true, .statements = {}},
   };
   return all;
 }
@@ -162,6 +164,10 @@ Tables migrate(Database& database, std::string_view name, bool read_only) {
     }
     if (read_only && can_be_read(taken)) {
       return Tables::older;
+    }
+    if (read_only && !taken) {
+      throw Error{ErrorKind::unavailable, fmt::format("{} has no jobs, and is not a store of Zeus yet", name),
+                  "run a job with it, which completes it, or name another store"};
     }
     if (read_only) {
       throw Error{ErrorKind::unavailable, fmt::format("the store {} was written by an older Zeus", name),

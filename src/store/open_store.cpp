@@ -92,6 +92,7 @@ std::unique_ptr<JobStore> open_pool(const std::string& location, Clock& clock, s
   if (!is_postgres(location)) {
     place.is_read_only = [file = file_of(location)] { return is_on_read_only_disk(file); };
   }
+  place.name = shown_location(location);
   return std::make_unique<StorePool>(std::move(place), readers, clock);
 }
 

@@ -58,15 +58,55 @@ TEST(OpenStore, CreatesNothingWhenItOnlyReads) {
   EXPECT_FALSE(fs::exists(folder.path() / "none"));
 }
 
+TEST(OpenStore, TakesNoWriteOnceItsFileIsNoLongerThere) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "jobs.sqlite";
+  const std::unique_ptr<JobStore> store = open(file.string(), Access::create);
+  const auto refusal = [&] {
+    EXPECT_EQ(Failures::failure_of([&] { store->check(); }).kind(), ErrorKind::unavailable);
+    const Error error = Failures::failure_of([&] { store->find_or_create("job", test::one_limit_job(), {}); });
+    EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+    return error.message();
+  };
+  fs::rename(file, folder.path() / "away");
+  EXPECT_EQ(refusal(), "the store " + file.string() + " was removed while it was open");
+  std::ofstream{file} << "";
+  EXPECT_EQ(refusal(), "the store " + file.string() + " was replaced while it was open");
+  fs::rename(folder.path() / "away", file);
+  store->check();
+  EXPECT_EQ(store->find_or_create("job", test::one_limit_job(), {}).name, "job");
+}
+
+TEST(OpenStore, NamesTheEntryThatIsMissingOrCannotBeRead) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "jobs.sqlite";
+  std::unique_ptr<JobStore> store = open(file.string(), Access::create);
+  const StoredJob job = store->find_or_create("job", test::one_limit_job(), {});
+  const records::JobEntryBody moved = records::DeviceMoved{.device = test::one_limit_job().device};
+  EXPECT_TRUE(store->append(job.id, 0, std::vector{moved, moved, moved}, {}));
+  store.reset();
+  const auto refusal = [&] {
+    const Error error = Failures::failure_of([&] { open(file.string(), Access::read_only)->entries(job.id, 0, 10); });
+    EXPECT_EQ(error.kind(), ErrorKind::corrupt_data);
+    return error.message();
+  };
+  run_sql(file, R"(UPDATE entries SET body = replace(body, '"gpus":1', '"gpus":1e200') WHERE sequence = 3)");
+  EXPECT_TRUE(
+      refusal().starts_with("entry 3 of its history: this is not an entry of a job's history: its 'device.gpus'"))
+      << refusal();
+  run_sql(file, "DELETE FROM entries WHERE sequence = 2");
+  EXPECT_EQ(refusal(), "entry 2 of its history is missing");
+}
+
 TEST(OpenStore, RefusesTheStoreOfANewerZeus) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "jobs.sqlite";
   open(file.string(), Access::create);
-  run_sql(file, "INSERT INTO zeus_store (migration) VALUES (7)");
+  run_sql(file, "INSERT INTO zeus_store (migration) VALUES (8)");
   for (const Access access : {Access::create, Access::existing, Access::read_only}) {
     const Error error = failure_to_open(file, access);
     EXPECT_EQ(error.kind(), ErrorKind::unavailable);
-    EXPECT_NE(error.message().find("newer Zeus: its format is 7"), std::string::npos) << error.what();
+    EXPECT_NE(error.message().find("newer Zeus: its format is 8"), std::string::npos) << error.what();
   }
 }
 

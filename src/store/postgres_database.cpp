@@ -109,6 +109,7 @@ class PostgresDatabase final : public Database {
     }
   }
 
+  [[nodiscard]] std::string name() const override { return address_.shown; }
   [[nodiscard]] const Dialect& dialect() const override { return postgres_dialect; }
   soci::session& session() override { return *session_; }
 

@@ -353,6 +353,15 @@ void SqlStore::keep_summary(JobId job, const SummaryRow& row) {
   });
 }
 
+void SqlStore::keep_unreadable(std::string_view name, const std::string& why) {
+  sharing([&](soci::session& session) {
+    if (const std::optional<JobId> job = jobs().lock(std::string{name})) {
+      SummaryTable{session}.keep_unreadable(*job, EntryTable{session}.length(*job),
+                                            {.name = std::string{name}, .why = why});
+    }
+  });
+}
+
 void SqlStore::drop_summaries() {
   writing([&](soci::session& session) {
     SummaryTable{session}.drop_all();

@@ -26,6 +26,9 @@ class SqlStore final : public JobStore {
   // The tables must be as migrate() left them; `state` is what it returned.
   explicit SqlStore(std::unique_ptr<Database> database, Tables state = Tables::current);
 
+  [[nodiscard]] std::string location() const override { return database_->name(); }
+  void check() override { database_->check_place(); }
+
   std::vector<std::string> names() override;
   std::optional<StoredJob> find(std::string_view name) override;
   StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now,
@@ -44,6 +47,7 @@ class SqlStore final : public JobStore {
   SummaryPage summaries(const SummaryQuery& query) override;
   std::vector<std::string> without_summary() override;
   void keep_summary(JobId job, const SummaryRow& row) override;
+  void keep_unreadable(std::string_view name, const std::string& why) override;
   void drop_summaries() override;
   SavingsByDay savings(std::int64_t first, std::int64_t last) override;
 

@@ -27,6 +27,7 @@ class SlowDatabase final : public Database {
  public:
   explicit SlowDatabase(std::unique_ptr<Database> inner) : inner_{std::move(inner)} {}
 
+  [[nodiscard]] std::string name() const override { return inner_->name(); }
   [[nodiscard]] const Dialect& dialect() const override { return inner_->dialect(); }
   soci::session& session() override { return inner_->session(); }
   void begin_writing() override { inner_->begin_writing(); }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace zeus::store {
 
@@ -54,17 +56,39 @@ constexpr Dialect sqlite_dialect{
     .count_tables = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = :name",
 };
 
+// Device and number of a file; nothing if it is gone.
+using FileIdentity = std::optional<std::pair<dev_t, ino_t>>;
+
+FileIdentity identity_of(const fs::path& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 ? FileIdentity{{status.st_dev, status.st_ino}} : std::nullopt;
+}
+
 class SqliteDatabase final : public Database {
  public:
   SqliteDatabase(const fs::path& file, Access access, Journal wanted) : file_{file} {
     explaining(*this, [&] { open(access, wanted); });
+    opened_ = identity_of(file_);
   }
 
+  [[nodiscard]] std::string name() const override { return file_.string(); }
+  void check_place() const override {
+    const FileIdentity now = identity_of(file_);
+    if (now != opened_) {
+      throw Error{ErrorKind::unavailable,
+                  fmt::format("the store {} was {} while it was open", file_.string(), now ? "replaced" : "removed"),
+                  "end every process that has it open, put the right file in its place, and start them again; nothing "
+                  "was written"};
+    }
+  }
   [[nodiscard]] const Dialect& dialect() const override { return sqlite_dialect; }
   soci::session& session() override { return session_; }
 
   // Keeps all other writers out, after waiting for them.
-  void begin_writing() override { session_ << "BEGIN IMMEDIATE"; }
+  void begin_writing() override {
+    check_place();
+    session_ << "BEGIN IMMEDIATE";
+  }
   void begin_migrating() override { begin_writing(); }
   void commit() override { session_ << "COMMIT"; }
   void roll_back() noexcept override {
@@ -77,7 +101,8 @@ class SqliteDatabase final : public Database {
   [[nodiscard]] Error explained(const Failure& failure) const override;
   [[nodiscard]] Failure failure_of(const soci::soci_error& problem) const override {
     const auto* const sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&problem);
-    return {.code = sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code,
+    const int code = sqlite == nullptr ? SQLITE_ERROR : sqlite->result();
+    return {.code = code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & primary_code,
             .text = problem.get_error_message()};
   }
   void mend(const Failure& failure, std::optional<Instant>& /*lost_since*/) override { throw explained(failure); }
@@ -91,6 +116,7 @@ class SqliteDatabase final : public Database {
   void use_rollback_journal();
 
   fs::path file_;
+  FileIdentity opened_;
   soci::session session_;
 };
 
@@ -197,6 +223,9 @@ Error SqliteDatabase::explained(const Failure& failure) const {
     case SQLITE_FULL:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} is full", name),
                    "make room there, or name another store; nothing was half-written"};
+    case SQLITE_NOMEM:
+      return Error{ErrorKind::unavailable, fmt::format("there is not enough memory to use the store {}", name),
+                   "allow more (`ulimit -v`); nothing was half-written"};
     case SQLITE_IOERR:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} fails, or is full", name),
                    "check that there is room, and read the system's log; nothing was half-written"};

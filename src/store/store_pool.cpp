@@ -244,6 +244,12 @@ WriteCount StorePool::written() const {
   return {.writes = written_before_.writes + last.writes, .flushes = written_before_.flushes + last.flushes};
 }
 
+// The connection that writes was opened first.
+void StorePool::check() {
+  static_cast<void>(find(""));
+  writing([](JobStore& store) { store.check(); });
+}
+
 std::vector<std::string> StorePool::names() {
   return reading([&](JobStore& store) { return store.names(); });
 }
@@ -302,6 +308,10 @@ std::vector<std::string> StorePool::without_summary() {
 
 void StorePool::keep_summary(JobId job, const SummaryRow& row) {
   writing([&](JobStore& store) { return store.keep_summary(job, row); });
+}
+
+void StorePool::keep_unreadable(std::string_view name, const std::string& why) {
+  writing([&](JobStore& store) { return store.keep_unreadable(name, why); });
 }
 
 void StorePool::drop_summaries() {

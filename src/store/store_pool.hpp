@@ -30,6 +30,7 @@ struct PoolPlace {
   // Whether the place is read-only now, like a disk mounted that way. Without it the connections find out by themselves
   // when that changes.
   std::function<bool()> is_read_only = {};
+  std::string name = {};  // for people
 };
 
 class StorePool final : public JobStore {
@@ -37,6 +38,9 @@ class StorePool final : public JobStore {
   // Opens the writing connection at once, making what is missing, and up to `readers` others when needed. `clock` must
   // outlive it.
   StorePool(PoolPlace place, std::size_t readers, Clock& clock);
+
+  [[nodiscard]] std::string location() const override { return place_.name; }
+  void check() override;
 
   std::vector<std::string> names() override;
   std::optional<StoredJob> find(std::string_view name) override;
@@ -56,6 +60,7 @@ class StorePool final : public JobStore {
   SummaryPage summaries(const SummaryQuery& query) override;
   std::vector<std::string> without_summary() override;
   void keep_summary(JobId job, const SummaryRow& row) override;
+  void keep_unreadable(std::string_view name, const std::string& why) override;
   void drop_summaries() override;
   SavingsByDay savings(std::int64_t first, std::int64_t last) override;
 

@@ -61,6 +61,7 @@ class Place {
       inner_.reset();
       --place_.alive;
     }
+    [[nodiscard]] std::string name() const override { return inner_->name(); }
     [[nodiscard]] const Dialect& dialect() const override { return inner_->dialect(); }
     soci::session& session() override {
       place_.while_reading();

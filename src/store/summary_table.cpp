@@ -1,5 +1,8 @@
 #include "store/summary_table.hpp"
 
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -123,6 +126,22 @@ std::string for_each_quantity(std::string_view each) {
                         quantity == "time" ? std::string{"0.0"} : fmt::format("day.{}_squares", quantity));
   }
   return text;
+}
+
+// A row that can be read no more hides no other.
+void add_row(SummaryPage& page, const std::string& name, const std::string& body) {
+  try {
+    page.summaries.push_back(records::job_summary_from_json(body));
+    return;
+  } catch (const Error&) {
+    // It is not a summary.
+  }
+  try {
+    page.unreadable.push_back(
+        records::record_from_json<records::UnreadableJob>(body, {.refusal = "this is not the row of such a job"}));
+  } catch (const Error&) {
+    page.unreadable.push_back({.name = name, .why = {}});
+  }
 }
 
 constexpr long long all_days = std::numeric_limits<long long>::max();
@@ -277,6 +296,17 @@ void SummaryTable::put_days(JobId job, const std::vector<DaySums>& days) {
   }
 }
 
+void SummaryTable::keep_unreadable(JobId job, std::uint64_t length, const records::UnreadableJob& row) {
+  drop(job);
+  const long long id = job;
+  const long long sequence = static_cast<long long>(length);
+  const double saved = no_savings;
+  const std::string body = records::json_line(row);
+  session_ << "INSERT INTO summaries (job, name, sequence, changed, running, saved_energy, mean, half_width, body) "
+              "VALUES (:job, :name, :sequence, 0, 0, :saved, 0.0, 0.0, :body)",
+      soci::use(id), soci::use(row.name), soci::use(sequence), soci::use(saved), soci::use(body);
+}
+
 void SummaryTable::drop_days(JobId job) {
   const long long id = job;
   session_ << "DELETE FROM summary_days WHERE job = :job", soci::use(id);
@@ -306,7 +336,11 @@ std::optional<JobSummary> SummaryTable::find(JobId job) {
   session_ << "SELECT body FROM summaries WHERE job = :job AND sequence = (SELECT COALESCE(MAX(sequence), 0) FROM "
               "entries WHERE entries.job = summaries.job)",
       soci::into(body), soci::use(id);
-  return session_.got_data() ? std::optional{records::job_summary_from_json(body)} : std::nullopt;
+  try {
+    return session_.got_data() ? std::optional{records::job_summary_from_json(body)} : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 SummaryPage SummaryTable::page(const SummaryQuery& query) {
@@ -360,11 +394,11 @@ SummaryPage SummaryTable::page(const SummaryQuery& query) {
   SummaryPage page;
   std::string last;
   while (statement.fetch()) {
-    if (page.summaries.size() == static_cast<std::size_t>(wanted)) {
+    if (page.summaries.size() + page.unreadable.size() == static_cast<std::size_t>(wanted)) {
       page.next = last;
       break;
     }
-    page.summaries.push_back(records::job_summary_from_json(body));
+    add_row(page, name, body);
     last = cursor(query.order,
                   by_changed   ? fmt::format("{}", changed)
                   : by_savings ? fmt::format("{}", saved)

@@ -18,11 +18,13 @@ class SummaryTable {
 
   // `before`: the number of entries when all of the row's days were last written.
   void keep(JobId job, const SummaryRow& row, std::uint64_t before);
+  void keep_unreadable(JobId job, std::uint64_t length, const records::UnreadableJob& row);
   void drop(JobId job);
   void drop_all();
 
   // The number of entries that the summary covers.
   std::optional<std::uint64_t> length(JobId job);
+  // Nothing if it is damaged: it is only a cache.
   std::optional<records::JobSummary> find(JobId job);
   SummaryPage page(const SummaryQuery& query);
   std::vector<std::string> without();

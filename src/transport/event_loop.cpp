@@ -7,6 +7,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <fcntl.h>
 
@@ -19,7 +20,15 @@ namespace zeus::transport {
 
 namespace asio = boost::asio;
 
-EventLoop::EventLoop() : state_{std::make_unique<State>()} {
+EventLoop::EventLoop() {
+  int error = 0;
+  try {
+    state_ = std::make_unique<State>();
+    return;
+  } catch (const boost::system::system_error& failure) {
+    error = failure.code().value();
+  }
+  throw system_failure(error, "cannot wait for connections");
 }
 
 EventLoop::~EventLoop() = default;

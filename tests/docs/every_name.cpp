@@ -498,6 +498,14 @@ void records() {
   }
   expect(zeus::field::above_zero.above_least && zeus::field::from_zero.least == 0 && zeus::field::from_one.least == 1);
   expect(zeus::field::share.most == 1 && zeus::field::because("it is new").reason == "it is new");
+  namespace field = zeus::field;
+  expect(field::any_energy.least == -field::most_joules && field::energy.most == field::most_joules);
+  expect(field::energy_above_zero.least == field::least_part && field::duration_above_zero.least == field::least_part);
+  expect(field::duration.most == field::most_seconds && field::power.most == field::most_watts);
+  expect(field::power_above_zero.least > 0 && field::count.most == field::most_counted);
+  expect(field::count_from_one.least == 1 && field::point_in_time.most == field::last_microsecond);
+  expect(field::most_factor > field::most_joules && field::may_lack(field::share).left_out);
+  expect(!field::without_unit(field::energy).unit_in_key && field::share.fewest == 0);
   std::string why{"it is new"};
   expect(zeus::field::because(why).reason == why && zeus::field::because(why).read_reason == &why);
   const zeus::field::Rule rule{.members = 3, .unit_in_key = false, .left_out = true, .null_is_infinite = true};

@@ -24,6 +24,7 @@ def walk_through(server: session.Server) -> None:
     name = "tested"
     server.ask("PUT", session.job_path(name), session.definition())
     session.Recurrence(server, name).train()
+    assert server.ask("POST", session.job_path(name, "recurrences", 1, "leave_out"), {"reason": "wrong"}).status == 200
     recurrence = session.Recurrence(server, name)
     step = recurrence.must("next", {})
     recurrence.must("epochs", {"try": step["try"], "epochs": 1, "metric": None, "gpus": [], "time_s": 1.0})

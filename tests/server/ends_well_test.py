@@ -90,6 +90,18 @@ class Stopping(unittest.TestCase):
             idle.close()
 
 
+class Logs(unittest.TestCase):
+    def test_has_requests_only_if_asked_for(self) -> None:
+        for level, requests in (("info", 0), ("debug", 2)):
+            with tempfile.TemporaryDirectory() as text, session.Server(ZEUS, pathlib.Path(text), "--log-level", level) as server:
+                for path in ("/api/v1/jobs", "/api/v1/jobs/none"):
+                    server.ask("GET", path)
+                self.assertEqual(server.end(), 0)
+                lines = [line for line in server.log_lines() if "operation" in line]
+                self.assertEqual(len(lines), requests, level)
+                self.assertTrue(all(line["took_s"] == round(line["took_s"], 6) for line in lines))
+
+
 class Stores(unittest.TestCase):
     def assert_unavailable(self, answer: session.Answer) -> None:
         self.assertEqual((answer.status, answer.headers["content-type"]), (503, "application/problem+json"), answer)
@@ -122,6 +134,40 @@ class Stores(unittest.TestCase):
             if holds(answer):
                 return answer
             self.assertLess(time.monotonic(), until, answer)
+
+    def test_that_was_removed_or_replaced_takes_no_write(self) -> None:
+        with tempfile.TemporaryDirectory() as text, session.Server(ZEUS, pathlib.Path(text)) as server:
+            file = pathlib.Path(server.database)
+            away = file.with_suffix(".away")
+            self.assertEqual(server.ask("PUT", session.job_path("a"), session.definition()).status, 201)
+            file.rename(away)
+            for how in ("removed", "replaced"):
+                refused = server.ask("PUT", session.job_path(how), session.definition())
+                self.assertEqual(refused.status, 503, refused)
+                self.assertEqual(server.ask("GET", "/readyz").status, 503)
+                self.assertIn(f"the store {file} was {how} while it was open", server.log.read_text(encoding="utf-8"))
+                file.write_bytes(b"")
+            away.rename(file)
+            self.assertEqual(server.ask("PUT", session.job_path("b"), session.definition()).status, 201)
+            self.assertEqual(server.ask("GET", "/readyz").status, 200)
+
+    def test_without_memory_for_its_threads_says_so(self) -> None:
+        limits = [kib for kib in range(20_000, 320_000, 20_000)]
+        with tempfile.TemporaryDirectory() as text:
+            for kib in limits:
+                process = subprocess.Popen(
+                    ["sh", "-c", f"ulimit -v {kib}; exec '{ZEUS}' serve --listen 127.0.0.1:0 --database '{text}/{kib}.sqlite'"],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=session.environment())
+                line = process.stdout.readline()
+                process.terminate()
+                _, said = process.communicate()
+                if line.startswith("listening"):
+                    self.assertEqual(process.returncode, 0, (kib, said))
+                    continue
+                self.assertGreater(process.returncode, 0, (kib, said))
+                self.assertEqual(len(said.splitlines()), 1, (kib, said))
+                self.assertNotIn("defect", said, kib)
+                self.assertNotIn("disk", said, kib)
 
     def test_that_is_newer_refuses_to_start(self) -> None:
         with tempfile.TemporaryDirectory() as text:

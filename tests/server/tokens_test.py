@@ -31,7 +31,7 @@ class ServerCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.key = session.write_key(self.folder)
-        self.server = session.Server(ARGUMENTS.zeus, self.folder, *self.options_of())
+        self.server = session.Server(ARGUMENTS.zeus, self.folder, "--log-level", "debug", *self.options_of())
         self.addCleanup(self.server.kill)
 
     def options_of(self) -> tuple[str, ...]:

@@ -347,8 +347,8 @@ TEST_F(PostgresStore, SaysWhatIsWrong) {
   EXPECT_EQ(failure_of([&] { open(); }).kind(), ErrorKind::corrupt_data);
   sql("DROP TABLE jobs");
   open();
-  sql("INSERT INTO zeus_store (migration) VALUES (7)");
-  EXPECT_THAT(failure_of([&] { open(); }).message(), HasSubstr("newer Zeus: its format is 7"));
+  sql("INSERT INTO zeus_store (migration) VALUES (8)");
+  EXPECT_THAT(failure_of([&] { open(); }).message(), HasSubstr("newer Zeus: its format is 8"));
 
   const Instant before = clock_.now();
   const auto of = [&](std::string_view database) {

@@ -13,6 +13,8 @@ namespace zeus::test {
 
 class MemoryStore final : public store::JobStore {
  public:
+  [[nodiscard]] std::string location() const override { return "in memory"; }
+  void check() override {}
   std::vector<std::string> names() override {
     std::vector<std::string> names;
     std::ranges::transform(jobs_, std::back_inserter(names), &store::StoredJob::name);
@@ -95,6 +97,7 @@ class MemoryStore final : public store::JobStore {
   store::SummaryPage summaries(const store::SummaryQuery& /*query*/) override { return {}; }
   std::vector<std::string> without_summary() override { return names(); }
   void keep_summary(store::JobId /*job*/, const store::SummaryRow& /*row*/) override {}
+  void keep_unreadable(std::string_view /*name*/, const std::string& /*why*/) override {}
   void drop_summaries() override {}
   store::SavingsByDay savings(std::int64_t /*first*/, std::int64_t /*last*/) override { return {}; }
   std::optional<store::Snapshot> snapshot(store::JobId /*job*/, std::string_view /*key*/) override { return {}; }

@@ -66,7 +66,7 @@ class RandomFields {
       value = Value{number(rule)};
     } else if constexpr (field::is_list<Value>) {
       value.clear();
-      for (std::uint64_t left = random_.below(4); left > 0; --left) {
+      for (std::uint64_t left = rule.fewest + random_.below(4); left > 0; --left) {
         fill(value.emplace_back(), rule);
       }
     } else if constexpr (field::is_variant<Value>) {
@@ -85,7 +85,7 @@ class RandomFields {
       return random_.uniform(rule.least, rule.most);
     }
     const double size = std::exp(random_.uniform(-30.0, 30.0));
-    return rule.least < 0.0 && random_.below(2) == 0 ? -size : size;
+    return std::clamp(rule.least < 0.0 && random_.below(2) == 0 ? -size : size, rule.least, rule.most);
   }
 
   template <typename... Kinds>
@@ -137,19 +137,22 @@ class BreakingFields {
     } else if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
       using Limits = std::numeric_limits<Value>;
       if (rule.least - 1.0 >= static_cast<double>(Limits::lowest()) && rule.least > -1e300) {
-        set(value, static_cast<Value>(rule.above_least ? rule.least : rule.least - 1.0));
+        set(value, static_cast<Value>(rule.above_least ? rule.least : rule.least - beyond(rule.least)));
       }
       if (rule.most < 1e300) {
-        set(value, static_cast<Value>(rule.most + 1.0));
+        set(value, static_cast<Value>(rule.most + beyond(rule.most)));
       }
     }
   }
 
  private:
+  // Enough to change a bound of this size.
+  static double beyond(double bound) { return std::max(1.0, std::abs(bound) * 1e-12); }
+
   template <typename Value>
-  void set(Value& value, Value beyond) {
+  void set(Value& value, Value broken) {
     if (place_-- == 0) {
-      value = beyond;
+      value = broken;
       broke_ = true;
     }
   }
