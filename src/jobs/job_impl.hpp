@@ -22,6 +22,7 @@ namespace zeus::jobs {
 // Runs `work` on a job of this store. What shows that the job cannot be read becomes an UnreadableJob.
 template <typename Work>
 auto reading(const store::JobStore& store, std::string_view job, Work work) {
+  std::string why;
   try {
     return work();
   } catch (const UnreadableJob&) {
@@ -30,8 +31,9 @@ auto reading(const store::JobStore& store, std::string_view job, Work work) {
     if (error.kind() != ErrorKind::corrupt_data) {
       throw;
     }
-    throw UnreadableJob{store.location(), job, error.message()};
+    why = error.message();
   }
+  throw UnreadableJob{store.location(), job, why};
 }
 
 struct Job::Impl {

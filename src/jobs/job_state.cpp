@@ -113,12 +113,14 @@ records::JobDefinition normalized(records::JobDefinition definition) {
     definition.zeus.reset();
   }
   static_cast<void>(job_of(definition));
+  std::string out_of_range;
   try {
     static_cast<void>(records::job_definition_from_json(to_json(definition)));
+    return definition;
   } catch (const Error& error) {
-    throw Error{ErrorKind::invalid_argument, error.message(), "give a value in that range"};
+    out_of_range = error.message();
   }
-  return definition;
+  throw Error{ErrorKind::invalid_argument, out_of_range, "give a value in that range"};
 }
 
 JobState::JobState(const records::JobDefinition& definition, LeftOut left_out)

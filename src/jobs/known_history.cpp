@@ -63,14 +63,17 @@ JobAccount account_of(const store::StoredJob& job, std::span<const records::JobE
 Job::Impl::Impl(store::JobStore& where, Site who, store::StoredJob what)
     : store{&where}, site{std::move(who)}, stored{std::move(what)} {
   reading([this] {
+    std::string why;
     try {
       begin();
+      return;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid_argument) {
         throw;
       }
-      throw Error{ErrorKind::corrupt_data, fmt::format("its definition is not possible: {}", error.message())};
+      why = error.message();
     }
+    throw Error{ErrorKind::corrupt_data, fmt::format("its definition is not possible: {}", why)};
   });
   kept_ = state().sequence();
 }

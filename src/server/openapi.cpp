@@ -191,7 +191,7 @@ std::string type_in_words(const JsonSchema& schema) {
   if (counts && schema.least && *schema.least > -2147483648.0 && *schema.least < 1e18) {
     words += fmt::format(" {} {}", schema.above_least ? "above" : "from", *schema.least);
   }
-  if (counts && schema.most && *schema.most < 2147483647.0) {
+  if (counts && schema.most && (schema.kind == Kind::number || *schema.most < 2147483647.0)) {
     words += fmt::format(" to {}", *schema.most);
   }
   return schema.nullable ? words + " or null" : words;

@@ -11,17 +11,19 @@ namespace zeus::server {
 
 Workers::Workers(std::size_t threads, std::size_t most_waiting) : most_waiting_{most_waiting} {
   threads_.reserve(threads);
+  std::string why;
   try {
     for (std::size_t i = 0; i < threads; ++i) {
       threads_.emplace_back([this] { run(); });
     }
+    return;
   } catch (const std::system_error& refused) {
-    end();
-    throw Error{ErrorKind::unavailable,
-                fmt::format("the system starts no more than {} of {} threads: {}", threads_.size(), threads,
-                            refused.code().message()),
-                "allow more memory and threads (`ulimit -v`, `ulimit -u`)"};
+    why = refused.code().message();
   }
+  end();
+  throw Error{ErrorKind::unavailable,
+              fmt::format("the system starts no more than {} of {} threads: {}", threads_.size(), threads, why),
+              "allow more memory and threads (`ulimit -v`, `ulimit -u`)"};
 }
 
 Workers::~Workers() {

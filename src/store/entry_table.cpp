@@ -25,11 +25,13 @@ records::JobEntry checked_entry(std::uint64_t expected, long long sequence, long
   if (!is_within(static_cast<double>(written), field::point_in_time)) {
     throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of its history was not written at any time", expected)};
   }
+  std::string why;
   try {
     return {.sequence = expected, .written = WallTime{written}, .body = records::job_entry_body_from_json(body)};
   } catch (const Error& error) {
-    throw Error{error.kind(), fmt::format("entry {} of its history: {}", expected, error.message())};
+    why = error.message();
   }
+  throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of its history: {}", expected, why)};
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ class BadInput(unittest.TestCase):
         for one in refused:
             self.assertIn(f"process {os.getpid()}", one["who"])
             self.assertIn("power_limit_mw=250000", one["asked"])
-            self.assertRegex(one["outcome"], "^403: .*not allowed")
+            self.assertRegex(one["outcome"], "^403: .*the policy of this node")
         back = [one for one in daemon.audit() if one["why"].startswith("put back")]
         self.assertTrue(back and all(f"process {os.getpid()}" in one["who"] for one in back), back)
 

@@ -76,7 +76,7 @@ class KeptStore(unittest.TestCase):
         self.jobs()
         self.assertEqual(self.steps_taken(), [1])
         self.jobs("copy", "import", "--file", str(KEPT / "nightly.jsonl"))
-        self.assertEqual(self.steps_taken(), [1, 2, 3, 4])
+        self.assertEqual(self.steps_taken(), [1, 2, 3, 4, 5])
         self.test_each_job_is_shown_and_decided_upon_as_it_was()
         self.empty("snapshots", "checkpoints", "summaries", "summary_days", "beats", "sightings")
         self.test_each_job_is_shown_and_decided_upon_as_it_was()

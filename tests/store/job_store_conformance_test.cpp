@@ -91,7 +91,7 @@ std::vector<records::JobEntryBody> one_of_each() {
                                          .batch_size = 16,
                                          .outcome = records::TryOutcome::stopped,
                                          .epochs = 5,
-                                         .energy = Joules{1e300},
+                                         .energy = Joules{1e18},
                                          .time = 10_s},
                                .gpus = {{.gpu = odd_text, .energy = energy}, {.gpu = "GPU-2", .energy = energy}},
                                .limit = 100_W,
@@ -106,6 +106,7 @@ std::vector<records::JobEntryBody> one_of_each() {
                               .metric = {},
                               .gpus = {{.gpu = odd_text, .energy = energy}},
                               .time = 11_s},
+          records::RecurrenceLeftOut{.recurrence = 0, .reason = odd_text},
           records::DeviceMoved{.device = {.model = odd_text, .max_power = 300_W, .power_limits = {300_W}}}};
 }
 
@@ -184,6 +185,24 @@ TEST_P(JobStoreConformance, KeepsAJobAsItWasDefinedUnderItsName) {
   // By their bytes, in every locale of the database.
   store_->find_or_create("B", two_gpu_job(), {});
   EXPECT_EQ(open()->names(), (std::vector<std::string>{"B", "a", odd_text}));
+}
+
+TEST_P(JobStoreConformance, AListNamesWhatCannotBeReadUntilASummaryReplacesIt) {
+  for (const char* const name : {"a", "b", "c"}) {
+    const StoredJob job = store_->find_or_create(name, two_gpu_job(), {});
+    store_->keep_summary(job.id, {.summary = summary_of(name, 0), .days = {}});
+  }
+  store_->keep_unreadable("b", odd_text);
+  store_->keep_unreadable("none", "it is not there");
+  EXPECT_TRUE(store_->without_summary().empty());
+  EXPECT_FALSE(store_->summary(store_->find("b")->id));
+  const SummaryPage page = store_->summaries({.at_most = 2});
+  ASSERT_EQ(page.summaries.size(), 1U);
+  EXPECT_EQ(page.summaries[0].name, "a");
+  EXPECT_EQ(page.unreadable, (std::vector<records::UnreadableJob>{{.name = "b", .why = odd_text}}));
+  EXPECT_EQ(store_->summaries({.after = page.next}).summaries.at(0).name, "c");
+  store_->keep_summary(store_->find("b")->id, {.summary = summary_of("b", 0), .days = {}});
+  EXPECT_EQ(store_->summaries({}).summaries.size(), 3U);
 }
 
 TEST_P(JobStoreConformance, GivesBackEveryKindOfEntryExactlyAndInOrder) {
