@@ -110,7 +110,7 @@ void JobsCommand::check_usage() const {
   }
   if (recurrence_.has_value() != leaves_out) {
     throw BadUsage{leaves_out ? "leave-out needs the number of a recurrence" : "--recurrence is for leave-out",
-                leaves_out ? "name it with --recurrence; `zeus jobs NAME` shows them" : "leave it out"};
+                   leaves_out ? "name it with --recurrence; `zeus jobs NAME` shows them" : "leave it out"};
   }
   if (!reason_.empty() && !leaves_out) {
     throw BadUsage{"--reason is for leave-out", "leave it out"};
@@ -122,8 +122,7 @@ void JobsCommand::check_usage() const {
     throw BadUsage{"an export is JSON already, a line for each entry", "leave out --json"};
   }
   if (json_ && (action_ == "forget" || leaves_out)) {
-    throw BadUsage{fmt::format("{} has no results to print as JSON", action_),
-                "leave out --json"};
+    throw BadUsage{fmt::format("{} has no results to print as JSON", action_), "leave out --json"};
   }
 }
 

@@ -30,7 +30,7 @@ namespace zeus::run {
 namespace {
 
 struct NoGuardian final : control::Guardian {
-  void watch() override {}
+  void watch(const std::string& /*gpu*/) override {}
   void notice() noexcept override {}
 };
 

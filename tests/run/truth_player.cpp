@@ -32,7 +32,7 @@ namespace {
 constexpr Seconds between_recurrences{30};
 
 struct NoGuardian final : control::Guardian {
-  void watch() override {}
+  void watch(const std::string& /*gpu*/) override {}
   void notice() noexcept override {}
 };
 
