@@ -161,6 +161,7 @@ TEST_F(TrialTest, MeasuresAgainWhatWasMeasuredWhenTheTrainingStoodStill) {
   train(6);  // the next limit has settled
   training_->stand_still(500_s);
   train_until_measured(100);
+  train(200);  // an epoch in which it did not stand still
   ASSERT_THAT(trial_->measured(), SizeIs(3));
   expect_true(trial_->measured(), 20_s);
   EXPECT_TRUE(trial_->state().stood_still);

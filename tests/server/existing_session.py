@@ -149,7 +149,7 @@ class Ours(Asked):
 @contextlib.contextmanager
 def ours(program: str, *options: str, **more):
     with tempfile.TemporaryDirectory() as folder:
-        server = Ours(program, pathlib.Path(folder), *options, **more)
+        server = Ours(program, pathlib.Path(folder), "--log-level", "debug", *options, **more)
         try:
             server.start()
             yield server
