@@ -6,25 +6,42 @@
 
 namespace zeus::run {
 
-std::optional<LimitChange> limit_change(const TrainingResult& result) {
-  if (!result.optimum || !result.applied || result.optimum->clock) {
-    return std::nullopt;
-  }
-  std::vector<PowerMeasurement> limits;
+namespace {
+
+std::optional<PowerSetting> highest_limit(const TrainingResult& result) {
+  std::optional<PowerSetting> highest;
   for (const PowerMeasurement& one : result.profile.measurements) {
-    if (!one.setting.clock) {
-      limits.push_back(one);
+    if (!one.setting.clock && (!highest || one.setting.limit > highest->limit)) {
+      highest = one.setting;
     }
   }
-  std::ranges::sort(limits, {}, [](const PowerMeasurement& one) { return one.setting.limit; });
-  const auto chosen = std::ranges::find(limits, *result.optimum, &PowerMeasurement::setting);
-  if (chosen == limits.end() || chosen->setting == limits.back().setting) {
+  return highest;
+}
+
+}  // namespace
+
+bool kept_highest(const TrainingResult& result) {
+  return result.optimum && result.optimum == highest_limit(result);
+}
+
+std::optional<LimitChange> limit_change(const TrainingResult& result) {
+  const std::optional<PowerSetting> highest = highest_limit(result);
+  if (!result.optimum || !result.applied || !highest || result.optimum == highest) {
     return std::nullopt;
   }
-  return LimitChange{
-      .limit = chosen->setting.limit,
-      .highest = limits.back().setting.limit,
-      .step = optimize::step_change(limits, limits.size() - 1, static_cast<std::size_t>(chosen - limits.begin()))};
+  std::vector<PowerMeasurement> known = result.profile.measurements;
+  std::erase_if(known, [](const PowerMeasurement& one) {
+    return !(one.step_time > Seconds{} && one.step_energy.value > Joules{});
+  });
+  const auto from = std::ranges::find(known, *highest, &PowerMeasurement::setting);
+  const auto to = std::ranges::find(known, *result.optimum, &PowerMeasurement::setting);
+  if (from == known.end() || to == known.end()) {
+    return std::nullopt;
+  }
+  return LimitChange{.setting = *result.optimum,
+                     .highest = highest->limit,
+                     .step = optimize::step_change(known, static_cast<std::size_t>(from - known.begin()),
+                                                   static_cast<std::size_t>(to - known.begin()))};
 }
 
 }  // namespace zeus::run

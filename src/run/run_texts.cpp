@@ -206,9 +206,13 @@ std::string alone_text(const TrainingResult& result) {
     return text + (why == train::ended_while_profiling ? "; --profile-seconds measures each limit for less time" : "");
   }
   text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
+  text += result.optimum->clock ? fmt::format(" at {:.6g} MHz", result.optimum->clock->value()) : "";
+  if (kept_highest(result)) {
+    return text + ", the highest of those compared: nothing was saved";
+  }
   const std::optional<LimitChange> change = limit_change(result);
   if (!change) {
-    return text + ", the highest of those compared: nothing was saved";
+    return text + "; what that saves is not known, because no energy was measured under the highest limit";
   }
   const auto& [time, energy] = change->step;
   if (!energy.is_known() && !time.is_known()) {

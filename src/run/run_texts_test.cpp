@@ -2,7 +2,10 @@
 
 #include "train/session.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace zeus::run {
 namespace {
@@ -75,6 +78,21 @@ TEST_F(AloneText, SaysThatTheHighestLimitSavesNothing) {
   measured(150_W, 0.080_s, 140_W, 0.1);
   result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
   EXPECT_EQ(alone_text(result_), "1.00 kJ in 10.0 s under 250 W, the highest of those compared: nothing was saved");
+}
+
+TEST_F(AloneText, GivesTheChangeOfALockedClock) {
+  for (const double clock : {1500.0, 1350.0, 1200.0, 1050.0}) {
+    measured(250_W, Seconds{0.1 * 1500.0 / clock}, Watts{60.0 + 80.0 * std::pow(clock / 1500.0, 2.5)}, 0.01);
+    result_.profile.measurements.back().setting.clock = clock < 1500.0 ? std::optional{Megahertz{clock}} : std::nullopt;
+  }
+  result_.optimum = PowerSetting{.limit = 250_W, .clock = Megahertz{1200}};
+  EXPECT_THAT(alone_text(result_), testing::HasSubstr(" under 250 W at 1200 MHz, by which a step takes "));
+}
+
+TEST_F(AloneText, ClaimsNothingWhereTheHighestLimitHasNoEnergy) {
+  measured(250_W, 0.085_s, 0_W, 0.1);
+  measured(150_W, 0.080_s, 140_W, 0.1);
+  EXPECT_THAT(alone_text(result_), testing::HasSubstr("what that saves is not known"));
 }
 
 TEST_F(AloneText, SaysWhyNoLimitWasChosen) {

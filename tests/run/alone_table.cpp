@@ -60,9 +60,9 @@ std::string text_of(const PlayedAlone& played) {
   const run::LimitChange& stated = *played.stated;
   return text +
          fmt::format("{:.0f} W, energy {:+.1f} +- {:.1f} % (true {:+.1f}), time {:+.1f} +- {:.1f} % (true {:+.1f}){}\n",
-                     stated.limit.value(), 100.0 * stated.step.energy.value, 100.0 * stated.step.energy.half_width,
-                     100.0 * played.energy, 100.0 * stated.step.time.value, 100.0 * stated.step.time.half_width,
-                     100.0 * played.time,
+                     stated.setting.limit.value(), 100.0 * stated.step.energy.value,
+                     100.0 * stated.step.energy.half_width, 100.0 * played.energy, 100.0 * stated.step.time.value,
+                     100.0 * stated.step.time.half_width, 100.0 * played.time,
                      holds(stated.step.energy, played.energy) && holds(stated.step.time, played.time) ? "" : " MISSED");
 }
 
@@ -99,7 +99,7 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
         widths.push_back(one.stated->step.energy.half_width);
       }
     }
-    if (pair[0].stated && pair[1].stated && pair[0].stated->limit == pair[1].stated->limit) {
+    if (pair[0].stated && pair[1].stated && pair[0].stated->setting == pair[1].stated->setting) {
       contradicted.add(exclude_each_other(pair[0].stated->step.energy, pair[1].stated->step.energy) ||
                        exclude_each_other(pair[0].stated->step.time, pair[1].stated->step.time));
     }

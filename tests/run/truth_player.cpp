@@ -93,7 +93,7 @@ class Player {
       if (result.profile.measurements.front().step_time < 0.5 * epoch) {
         steps.evaluation = Seconds{};
       }
-      const Cost chosen = of_epoch(script_, steps, played.stated->limit);
+      const Cost chosen = of_epoch(script_, steps, played.stated->setting.limit);
       const Cost highest = of_epoch(script_, steps, played.stated->highest);
       played.energy = chosen.energy / highest.energy - 1.0;
       played.time = chosen.time / highest.time - 1.0;

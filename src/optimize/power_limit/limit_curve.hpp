@@ -1,5 +1,5 @@
-// What a power limit changes for a step, from all limits that were measured: their times scatter from slice to slice,
-// but they lie on one curve. Pure.
+// What a power setting changes for a step, from all settings that were measured: their times scatter from slice to
+// slice, but they lie on one curve. Pure.
 //
 // A GPU that is held back runs at the clock at which its power is the limit: power = waiting + dynamic x clock^alpha,
 // for the share of a step in which the GPU works; the rest of a step takes as long under any limit. So a step's time is
@@ -33,8 +33,8 @@ struct StepChange {
   RelativeChange energy;
 };
 
-// From the limit of the measurement `from` to that of `to`. The measurements are of limits alone, with times and
-// energies above 0.
+// From the setting of the measurement `from` to that of `to`. Times and energies are above 0. A locked clock lies on
+// the same curve.
 [[nodiscard]] StepChange step_change(std::span<const records::PowerMeasurement> limits, std::size_t from,
                                      std::size_t to);
 
