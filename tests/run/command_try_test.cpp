@@ -192,7 +192,7 @@ struct Printed {
 
 std::string bar(int done, int all) {
   return fmt::format("\r{:3}%|{:<10}| {}/{} [00:01<00:07,  3.14it/s]", 100 * done / all,
-                     std::string(10 * done / all, '#'), done, all);
+                     std::string(static_cast<std::size_t>(10 * done / all), '#'), done, all);
 }
 
 enum class Way { from_0, from_1, hundreds, over_all, without_number, every_fourth, every_fourth_over_all, tqdm };

@@ -152,6 +152,8 @@ class Stores(unittest.TestCase):
             self.assertEqual(server.ask("GET", "/readyz").status, 200)
 
     def test_without_memory_for_its_threads_says_so(self) -> None:
+        if not FILES:
+            self.skipTest("a sanitized program reserves more addresses than it would have")
         limits = [kib for kib in range(20_000, 320_000, 20_000)]
         with tempfile.TemporaryDirectory() as text:
             for kib in limits:
