@@ -49,7 +49,7 @@ bool is_plain(const Script& script) {
 
 std::string text_of(const PlayedAlone& played) {
   const Script& script = played.script;
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "script {}: {} epochs of {:.3g} s in {} steps, {:.0f} % scatter, {:.0f} % drift, {}: ", script.seed,
       script.arms.front().epochs, (script.arms.front().step * static_cast<double>(script.arms.front().steps)).value(),
       script.arms.front().steps, 100.0 * script.step_scatter, 100.0 * script.drift,
