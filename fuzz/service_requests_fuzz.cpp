@@ -113,7 +113,7 @@ class Served {
     for (const std::string& name : store_.names()) {
       const std::string text = jobs::export_job(store_, name);
       test::MemoryStore other;
-      jobs::import_job(other, name, text, clock_.wall());
+      jobs::import_job(other, site_, name, text);
     }
   }
 

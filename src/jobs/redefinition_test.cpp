@@ -255,7 +255,7 @@ TEST_F(RedefinitionTest, ContinuesWithOrWithoutASnapshotAndThroughAnExport) {
   Job fresh = open(other);
   EXPECT_EQ(to_json(fresh.view()), whole);
   const std::string text = export_job(*store_, "job");
-  import_job(*store_, "copy", text, clock_.wall());
+  import_job(*store_, this_site(clock_, FileTree{}), "copy", text);
   EXPECT_EQ(Job::find(*store_, this_site(clock_, FileTree{}), "copy")->view().next.why, next);
   learn(fresh, 1);
   learn(job_, 1);

@@ -19,7 +19,7 @@ class StoredKeeper final : public Keeper {
  public:
   // A null store has no jobs.
   StoredKeeper(std::string location, std::unique_ptr<store::JobStore> store, Clock& clock, const FileTree& machine)
-      : clock_{clock}, location_{std::move(location)}, store_{std::move(store)}, site_{this_site(clock, machine)} {}
+      : location_{std::move(location)}, store_{std::move(store)}, site_{this_site(clock, machine)} {}
 
   [[nodiscard]] std::string location() const override { return store::shown_location(location_); }
 
@@ -71,7 +71,7 @@ class StoredKeeper final : public Keeper {
     return std::ranges::find(names, job) != names.end();
   }
   std::uint64_t import(const std::string& job, const std::string& text) override {
-    return import_job(*store_, job, text, clock_.wall()).length;
+    return import_job(*store_, site_, job, text).length;
   }
 
  private:
@@ -95,7 +95,6 @@ class StoredKeeper final : public Keeper {
     return *found;
   }
 
-  Clock& clock_;
   std::string location_;
   std::unique_ptr<store::JobStore> store_;
   Site site_;

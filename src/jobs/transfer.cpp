@@ -1,5 +1,6 @@
 #include "jobs/transfer.hpp"
 
+#include "jobs/job.hpp"
 #include "jobs/job_impl.hpp"
 #include "jobs/job_state.hpp"
 #include "jobs/keeper.hpp"
@@ -294,17 +295,25 @@ std::string export_job(store::JobStore& store, std::string_view name) {
   return text;
 }
 
-store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
+store::StoredJob import_job(store::JobStore& store, const Site& site, std::string_view name, const TextPieces& text,
                             const store::JobOrigin& origin) {
   check_name(name);
   const ExportReading heading{text};
-  ImportedEntries entries{text, now};
-  return store.import(name, heading.definition(), heading.created(), entries, origin);
+  ImportedEntries entries{text, site.clock.wall()};
+  const store::StoredJob stored = store.import(name, heading.definition(), heading.created(), entries, origin);
+  try {
+    if (std::optional<Job> job = Job::find(store, site, name)) {
+      job->summary();
+    }
+  } catch (const Error&) {
+    // Only a cache; a list computes the summaries that are missing.
+  }
+  return stored;
 }
 
-store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now,
+store::StoredJob import_job(store::JobStore& store, const Site& site, std::string_view name, std::string_view text,
                             const store::JobOrigin& origin) {
-  return import_job(store, name, pieces_of(text), now, origin);
+  return import_job(store, site, name, pieces_of(text), origin);
 }
 
 }  // namespace zeus::jobs

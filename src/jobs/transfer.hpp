@@ -15,6 +15,8 @@
 
 namespace zeus::jobs {
 
+struct Site;
+
 struct ExportedJob {
   std::string name;
   records::JobDefinition definition;
@@ -55,10 +57,11 @@ struct TextPieces {
 
 // Imports the job as `name`, entry by entry. Recurrences that were running at the export are given up, because they do
 // not run here. A name in use is an already_exists Error, unless the same request of `origin` created it. An incomplete
-// export, or input that is not an export, leaves nothing behind.
-store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
+// export, or input that is not an export, leaves nothing behind. The summary is stored as well, so that the next list
+// does not read the history.
+store::StoredJob import_job(store::JobStore& store, const Site& site, std::string_view name, const TextPieces& text,
                             const store::JobOrigin& origin = {});
-store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now,
+store::StoredJob import_job(store::JobStore& store, const Site& site, std::string_view name, std::string_view text,
                             const store::JobOrigin& origin = {});
 
 }  // namespace zeus::jobs

@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace zeus::jobs {
 namespace {
 
@@ -27,7 +30,7 @@ records::JobDefinition moved_job() {
 class TransferTest : public testing::Test {
  protected:
   TransferTest() {
-    Job job = Job::open(*store_, this_site(clock_, FileTree{}), "job", moved_job());
+    Job job = Job::open(*store_, site_, "job", moved_job());
     for (int night = 0; night < 3; ++night) {
       Recurrence recurrence = job.begin(moved_job().device);
       recurrence.next();
@@ -44,7 +47,7 @@ class TransferTest : public testing::Test {
 
   ErrorKind refused(const std::string& text) {
     try {
-      import_job(*store_, "other", text, {});
+      import_job(*store_, site_, "other", text);
     } catch (const Error& error) {
       return error.kind();
     }
@@ -53,13 +56,14 @@ class TransferTest : public testing::Test {
 
   test::TemporaryFolder folder_;
   SystemClock clock_;
+  Site site_ = this_site(clock_, FileTree{});
   std::unique_ptr<store::JobStore> store_ =
       store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
 };
 
 TEST_F(TransferTest, AnImportedJobIsTheExportedOneUnderItsNewName) {
   const std::string text = export_job(*store_, "job");
-  const store::StoredJob job = import_job(*store_, "other", text, clock_.wall());
+  const store::StoredJob job = import_job(*store_, site_, "other", text);
   EXPECT_EQ(job.definition, moved_job());
   ExportedJob again = exported_job_from(export_job(*store_, "other"));
   EXPECT_EQ(again.name, "other");
@@ -67,12 +71,17 @@ TEST_F(TransferTest, AnImportedJobIsTheExportedOneUnderItsNewName) {
   EXPECT_EQ(export_text(again), text);
 }
 
+TEST_F(TransferTest, AListShowsAnImportedJobWithoutReadingItsHistory) {
+  import_job(*store_, site_, "other", export_job(*store_, "job"));
+  EXPECT_EQ(store_->without_summary(), std::vector<std::string>{});
+}
+
 TEST_F(TransferTest, RecurrencesThatRanDuringTheExportAreGivenUp) {
-  Job job = *Job::find(*store_, this_site(clock_, FileTree{}), "job");
+  Job job = *Job::find(*store_, site_, "job");
   Recurrence recurrence = job.begin(moved_job().device);
   recurrence.next();
-  import_job(*store_, "other", export_job(*store_, "job"), clock_.wall());
-  const records::JobView view = Job::find(*store_, this_site(clock_, FileTree{}), "other")->view();
+  import_job(*store_, site_, "other", export_job(*store_, "job"));
+  const records::JobView view = Job::find(*store_, site_, "other")->view();
   EXPECT_EQ(view.recurrences.back().state, records::RecurrenceState::given_up);
   EXPECT_EQ(view.tries.back().outcome, records::TryOutcome::lost);
   recurrence.finished({.left_out = {}});
@@ -106,8 +115,8 @@ TEST_F(TransferTest, RefusesAnImpossibleHistory) {
 
 TEST_F(TransferTest, RefusesANameInUseAndAnEmptyName) {
   const std::string text = export_job(*store_, "job");
-  EXPECT_THROW(import_job(*store_, "job", text, {}), Error);
-  EXPECT_THROW(import_job(*store_, "", text, {}), Error);
+  EXPECT_THROW(import_job(*store_, site_, "job", text), Error);
+  EXPECT_THROW(import_job(*store_, site_, "", text), Error);
   EXPECT_THROW(export_job(*store_, "none"), Error);
 }
 

@@ -144,7 +144,7 @@ jobs::TextPieces pieces_of(const transport::Request& request) {
 transport::Answer import_job(Service& service, const Call& call) {
   try {
     const store::StoredJob job =
-        jobs::import_job(service.store, call.text("job"), pieces_of(call.request()), service.site.clock.wall(),
+        jobs::import_job(service.store, service.site, call.text("job"), pieces_of(call.request()),
                          {.user = {}, .request = request_of(call, "import")});
     service.jobs.close(job.name);
     return json_answer(201, records::json_line(protocol::ImportedJob{.name = job.name, .entries = job.length}));
