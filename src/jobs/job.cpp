@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace zeus::jobs {
@@ -248,6 +249,7 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
 // by this place's own monotonic clock, so that no two clocks are compared.
 std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_dead() {
   std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
+  std::vector<const OpenRecurrence*> elsewhere;
   for (const OpenRecurrence& open : state().open()) {
     const records::JobOwner& owner = open.owner;
     if (site.owner.place.empty() || owner == site.owner) {
@@ -260,12 +262,25 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
       }
       continue;
     }
-    const Instant now = site.clock.now();
-    const std::uint64_t signs = store->beats(stored.id, open.number) + open.last_entry;
-    const store::Sighting sighting = store->sight(stored.id, open.number, site.owner.place, signs, now);
-    if (now - sighting.since > lease_of(open, state())) {
-      dead.emplace_back(&open, fmt::format("nothing was heard from {} on {} for {:.0f} s", to_text(owner.process),
-                                           owner.host, (now - sighting.since).value()));
+    elsewhere.push_back(&open);
+  }
+  if (elsewhere.empty()) {
+    return dead;
+  }
+  const std::map<std::uint64_t, std::uint64_t> beats = store->beats(stored.id);
+  std::vector<store::Sign> signs;
+  for (const OpenRecurrence* const open : elsewhere) {
+    const auto beat = beats.find(open->number);
+    signs.push_back({.recurrence = open->number, .count = open->last_entry + (beat == beats.end() ? 0 : beat->second)});
+  }
+  const Instant now = site.clock.now();
+  const std::vector<Instant> since = store->sight(stored.id, site.owner.place, signs, now);
+  for (std::size_t i = 0; i < elsewhere.size(); ++i) {
+    const Seconds silence = now - since[i];
+    if (silence > lease_of(*elsewhere[i], state())) {
+      const records::JobOwner& owner = elsewhere[i]->owner;
+      dead.emplace_back(elsewhere[i], fmt::format("nothing was heard from {} on {} for {:.0f} s",
+                                                  to_text(owner.process), owner.host, silence.value()));
     }
   }
   return dead;

@@ -314,7 +314,7 @@ TEST_F(JobTest, ABeatIsWrittenAtMostOnceInTenSeconds) {
     recurrence.beat();
     clock_.advance(1_s);
   }
-  EXPECT_EQ(store_->beats(store_->find("job")->id, 0), 2U);
+  EXPECT_EQ(store_->beats(store_->find("job")->id)[0], 2U);
 }
 
 TEST_F(JobTest, AnUnfinishedRecurrenceIsGivenUp) {

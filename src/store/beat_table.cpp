@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace zeus::store {
 
@@ -15,6 +16,20 @@ std::uint64_t BeatTable::find(JobId job, std::uint64_t recurrence) {
   session_ << "SELECT COALESCE(MAX(beat), 0) FROM beats WHERE job = :job AND recurrence = :recurrence",
       soci::into(beat), soci::use(id), soci::use(number);
   return static_cast<std::uint64_t>(beat);
+}
+
+std::map<std::uint64_t, std::uint64_t> BeatTable::all(JobId job) {
+  const long long id = job;
+  long long recurrence = 0;
+  long long beat = 0;
+  std::map<std::uint64_t, std::uint64_t> beats;
+  soci::statement statement = (session_.prepare << "SELECT recurrence, beat FROM beats WHERE job = :job",
+                               soci::into(recurrence), soci::into(beat), soci::use(id));
+  statement.execute();
+  while (statement.fetch()) {
+    beats[static_cast<std::uint64_t>(recurrence)] = static_cast<std::uint64_t>(beat);
+  }
+  return beats;
 }
 
 void BeatTable::put(const KeptBeat& beat) {
@@ -54,20 +69,36 @@ std::vector<KeptBeat> BeatTable::readings(std::optional<JobId> job) {
   return all;
 }
 
-Instant BeatTable::sight(JobId job, std::uint64_t recurrence, const std::string& place, std::uint64_t beat,
-                         Instant now) {
+std::vector<Instant> BeatTable::sight(JobId job, const std::string& place, std::span<const Sign> signs, Instant now) {
   const long long id = job;
-  const long long number = sql(recurrence);
-  const long long count = sql(beat);
-  const long long since = now.nanoseconds;
-  long long noted = 0;
-  session_ << "INSERT INTO sightings (job, recurrence, place, beat, since) "
-              "VALUES (:job, :recurrence, :place, :beat, :since) ON CONFLICT (job, recurrence, place) "
-              "DO UPDATE SET beat = excluded.beat, since = excluded.since WHERE sightings.beat <> excluded.beat",
-      soci::use(id), soci::use(number), soci::use(place), soci::use(count), soci::use(since);
-  session_ << "SELECT since FROM sightings WHERE job = :job AND recurrence = :recurrence AND place = :place",
-      soci::into(noted), soci::use(id), soci::use(number), soci::use(place);
-  return Instant{noted};
+  long long recurrence = 0;
+  long long count = 0;
+  long long since = 0;
+  std::map<std::uint64_t, std::pair<std::uint64_t, Instant>> noted;
+  soci::statement known =
+      (session_.prepare << "SELECT recurrence, beat, since FROM sightings WHERE job = :job AND place = :place",
+       soci::into(recurrence), soci::into(count), soci::into(since), soci::use(id), soci::use(place));
+  known.execute();
+  while (known.fetch()) {
+    noted[static_cast<std::uint64_t>(recurrence)] = {static_cast<std::uint64_t>(count), Instant{since}};
+  }
+  std::vector<Instant> all;
+  for (const Sign& sign : signs) {
+    const auto one = noted.find(sign.recurrence);
+    if (one != noted.end() && one->second.first == sign.count) {
+      all.push_back(one->second.second);
+      continue;
+    }
+    recurrence = sql(sign.recurrence);
+    count = sql(sign.count);
+    since = now.nanoseconds;
+    session_ << "INSERT INTO sightings (job, recurrence, place, beat, since) "
+                "VALUES (:job, :recurrence, :place, :beat, :since) ON CONFLICT (job, recurrence, place) "
+                "DO UPDATE SET beat = excluded.beat, since = excluded.since",
+        soci::use(id), soci::use(recurrence), soci::use(place), soci::use(count), soci::use(since);
+    all.push_back(now);
+  }
+  return all;
 }
 
 void BeatTable::drop_all_but(JobId job, std::span<const std::uint64_t> recurrences) {

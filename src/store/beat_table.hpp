@@ -6,6 +6,7 @@
 #include "store/soci.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,11 +19,12 @@ class BeatTable {
   explicit BeatTable(soci::session& session) : session_{session} {}
 
   std::uint64_t find(JobId job, std::uint64_t recurrence);
+  std::map<std::uint64_t, std::uint64_t> all(JobId job);
   // Unless a later beat is there.
   void put(const KeptBeat& beat);
   std::vector<KeptBeat> readings(std::optional<JobId> job);
-  // Since when `place` has seen that beat.
-  Instant sight(JobId job, std::uint64_t recurrence, const std::string& place, std::uint64_t beat, Instant now);
+  // Since when `place` has seen each of these counts. Writes only those that are new.
+  std::vector<Instant> sight(JobId job, const std::string& place, std::span<const Sign> signs, Instant now);
   // Drops the beats of all recurrences but these, because the others are over.
   void drop_all_but(JobId job, std::span<const std::uint64_t> recurrences);
 

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -155,10 +156,10 @@ struct KeptBeat {
   std::string readings;
 };
 
-// When a process at `place` first saw this `beat` of a recurrence's owner, on that place's monotonic clock.
-struct Sighting {
-  std::uint64_t beat = 0;
-  Instant since;
+// What shows that a recurrence's owner is alive: a count that grows with its beats and entries.
+struct Sign {
+  std::uint64_t recurrence = 0;
+  std::uint64_t count = 0;
 };
 
 // The writes made durable by a JobStore since it was opened: writes at the same time share a flush.
@@ -238,13 +239,13 @@ class JobStore {
   // Beats of recurrences' owners, for processes that cannot check the owner directly. A beat is a growing number.
   // `readings` is the owner's account of its GPUs, in any form; it replaces the one before.
   virtual void beat(JobId job, std::uint64_t recurrence, std::string_view readings = {}, WallTime now = {}) = 0;
-  virtual std::uint64_t beats(JobId job, std::uint64_t recurrence) = 0;
+  // The number of beats of each recurrence that has sent any.
+  virtual std::map<std::uint64_t, std::uint64_t> beats(JobId job) = 0;
   // The latest beats with readings, of one job or of all. They may include recurrences that are over.
   virtual std::vector<KeptBeat> readings(std::optional<JobId> job = {}) = 0;
-  // Notes at `place` that the recurrence had reached `beat` at `now`, unless that beat is noted there already; returns
-  // the note.
-  virtual Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat,
-                         Instant now) = 0;
+  // Notes at `place` that each recurrence had reached its count at `now`, on that place's monotonic clock, unless that
+  // count is noted there already. Returns since when each count is noted, in the order of the signs.
+  virtual std::vector<Instant> sight(JobId job, std::string_view place, std::span<const Sign> signs, Instant now) = 0;
 
   // Zero if the store does not flush.
   [[nodiscard]] virtual WriteCount written() const { return {}; }

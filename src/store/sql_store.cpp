@@ -414,16 +414,14 @@ std::vector<KeptBeat> SqlStore::readings(std::optional<JobId> job) {
       [&](soci::session& session) { return current_ ? BeatTable{session}.readings(job) : std::vector<KeptBeat>{}; });
 }
 
-std::uint64_t SqlStore::beats(JobId job, std::uint64_t recurrence) {
-  return reading([&](soci::session& session) { return BeatTable{session}.find(job, recurrence); });
+std::map<std::uint64_t, std::uint64_t> SqlStore::beats(JobId job) {
+  return reading([&](soci::session& session) { return BeatTable{session}.all(job); });
 }
 
-Sighting SqlStore::sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) {
-  Instant since;
-  sharing([&](soci::session& session) {
-    since = BeatTable{session}.sight(job, recurrence, std::string{place}, beat, now);
-  });
-  return {.beat = beat, .since = since};
+std::vector<Instant> SqlStore::sight(JobId job, std::string_view place, std::span<const Sign> signs, Instant now) {
+  std::vector<Instant> since;
+  sharing([&](soci::session& session) { since = BeatTable{session}.sight(job, std::string{place}, signs, now); });
+  return since;
 }
 
 }  // namespace zeus::store

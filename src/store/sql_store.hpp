@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,9 +59,9 @@ class SqlStore final : public JobStore {
   void drop_snapshots() override;
 
   void beat(JobId job, std::uint64_t recurrence, std::string_view readings, WallTime now) override;
-  std::uint64_t beats(JobId job, std::uint64_t recurrence) override;
+  std::map<std::uint64_t, std::uint64_t> beats(JobId job) override;
   std::vector<KeptBeat> readings(std::optional<JobId> job) override;
-  Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
+  std::vector<Instant> sight(JobId job, std::string_view place, std::span<const Sign> signs, Instant now) override;
 
   [[nodiscard]] WriteCount written() const override { return {.writes = done_, .flushes = flushes_}; }
 

@@ -215,9 +215,10 @@ TEST_F(SqlStoreTest, ShortWritesShareATransactionWithAppends) {
   append(jobs_[0], 0, said[0]);
   database_->wait_for_commits(before_ + 1);
   append(jobs_[1], 0, said[1]);
+  const std::array<Sign, 1> sign = {{{.recurrence = 7, .count = 1}}};
   const std::vector<std::function<void()>> writes = {
       [&] { store_.beat(jobs_[0], 7, "readings", {}); },
-      [&] { store_.sight(jobs_[0], 7, "here", 1, {}); },
+      [&] { store_.sight(jobs_[0], "here", sign, {}); },
       [&] { store_.keep_snapshot(jobs_[2], {.key = "k", .sequence = 1, .state = "s"}); },
       [&] { store_.keep_checkpoint(jobs_[2], {.key = "k", .sequence = 1, .state = "s"}); },
   };
@@ -228,7 +229,7 @@ TEST_F(SqlStoreTest, ShortWritesShareATransactionWithAppends) {
   finish();
   EXPECT_EQ(database_->commits() - before_, 2);
   EXPECT_EQ(said, (std::array<std::string, 2>{"true", "true"}));
-  EXPECT_EQ(store_.beats(jobs_[0], 7), 1U);
+  EXPECT_EQ(store_.beats(jobs_[0])[7], 1U);
   EXPECT_TRUE(store_.snapshot(jobs_[2], "k"));
   EXPECT_TRUE(store_.checkpoint_before(jobs_[2], "k", 1));
 }

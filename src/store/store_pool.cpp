@@ -346,17 +346,16 @@ void StorePool::beat(JobId job, std::uint64_t recurrence, std::string_view readi
   writing([&](JobStore& store) { return store.beat(job, recurrence, readings, now); });
 }
 
-std::uint64_t StorePool::beats(JobId job, std::uint64_t recurrence) {
-  return reading([&](JobStore& store) { return store.beats(job, recurrence); });
+std::map<std::uint64_t, std::uint64_t> StorePool::beats(JobId job) {
+  return reading([&](JobStore& store) { return store.beats(job); });
 }
 
 std::vector<KeptBeat> StorePool::readings(std::optional<JobId> job) {
   return reading([&](JobStore& store) { return store.readings(job); });
 }
 
-Sighting StorePool::sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat,
-                          Instant now) {
-  return writing([&](JobStore& store) { return store.sight(job, recurrence, place, beat, now); });
+std::vector<Instant> StorePool::sight(JobId job, std::string_view place, std::span<const Sign> signs, Instant now) {
+  return writing([&](JobStore& store) { return store.sight(job, place, signs, now); });
 }
 
 }  // namespace zeus::store

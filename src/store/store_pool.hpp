@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -71,9 +72,9 @@ class StorePool final : public JobStore {
   void drop_snapshots() override;
 
   void beat(JobId job, std::uint64_t recurrence, std::string_view readings, WallTime now) override;
-  std::uint64_t beats(JobId job, std::uint64_t recurrence) override;
+  std::map<std::uint64_t, std::uint64_t> beats(JobId job) override;
   std::vector<KeptBeat> readings(std::optional<JobId> job) override;
-  Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
+  std::vector<Instant> sight(JobId job, std::string_view place, std::span<const Sign> signs, Instant now) override;
   // Of all connections that have written.
   [[nodiscard]] WriteCount written() const override;
 

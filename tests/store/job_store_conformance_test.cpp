@@ -18,6 +18,7 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -249,7 +250,7 @@ TEST_P(JobStoreConformance, ForgetsAJobWholeAndNeverUsesItsNumberAgain) {
   EXPECT_EQ(second.length, 0U);
   EXPECT_FALSE(store_->snapshot(first, "k"));
   EXPECT_FALSE(store_->checkpoint_before(first, "k", 9));
-  EXPECT_EQ(store_->beats(first, 0), 0U);
+  EXPECT_EQ(store_->beats(first)[0], 0U);
   EXPECT_TRUE(store_->readings().empty());
 }
 
@@ -811,23 +812,30 @@ TEST_P(JobStoreConformance, KeepsTheContentOfBeats) {
   ASSERT_TRUE(store_->append(job, 1, next, {}, with(summary)));
   ASSERT_EQ(store_->readings(job).size(), 1U);
   EXPECT_EQ(store_->readings(job)[0].readings, "one");
-  EXPECT_EQ(store_->beats(job, 0), 0U);
-  EXPECT_EQ(store_->beats(job, 1), 1U);
+  EXPECT_EQ(store_->beats(job)[0], 0U);
+  EXPECT_EQ(store_->beats(job)[1], 1U);
   EXPECT_EQ(store_->readings(other).size(), 1U);
 }
 
-TEST_P(JobStoreConformance, NotesSinceWhenABeatStandsStill) {
+TEST_P(JobStoreConformance, NotesSinceWhenEachCountStandsStill) {
   const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
-  EXPECT_EQ(store_->beats(job, 0), 0U);
-  EXPECT_EQ(store_->sight(job, 0, "there", 0, Instant{100}).since, Instant{100});
-  EXPECT_EQ(store_->sight(job, 0, "there", 0, Instant{900}).since, Instant{100});
-  EXPECT_EQ(store_->sight(job, 0, "elsewhere", 0, Instant{5}).since, Instant{5});
+  const std::array<Sign, 2> first = {{{.recurrence = 0, .count = 0}, {.recurrence = 4, .count = 7}}};
+  const std::array<Sign, 2> later = {{{.recurrence = 4, .count = 7}, {.recurrence = 0, .count = 2}}};
+  EXPECT_EQ(store_->sight(job, "there", {}, Instant{1}), std::vector<Instant>{});
+  EXPECT_EQ(store_->sight(job, "there", first, Instant{100}), (std::vector{Instant{100}, Instant{100}}));
+  EXPECT_EQ(store_->sight(job, "there", first, Instant{900}), (std::vector{Instant{100}, Instant{100}}));
+  EXPECT_EQ(store_->sight(job, "elsewhere", first, Instant{5}), (std::vector{Instant{5}, Instant{5}}));
+  EXPECT_EQ(store_->sight(job, "there", later, Instant{1000}), (std::vector{Instant{100}, Instant{1000}}));
+  EXPECT_EQ(open()->sight(job, "there", later, Instant{2000}), (std::vector{Instant{100}, Instant{1000}}));
+}
+
+TEST_P(JobStoreConformance, CountsTheBeatsOfEachRecurrence) {
+  const JobId job = store_->find_or_create("job", two_gpu_job(), {}).id;
+  EXPECT_TRUE(store_->beats(job).empty());
   store_->beat(job, 0);
+  store_->beat(job, 3);
   store_->beat(job, 0);
-  EXPECT_EQ(open()->beats(job, 0), 2U);
-  EXPECT_EQ(store_->beats(job, 1), 0U);
-  EXPECT_EQ(store_->sight(job, 0, "there", 2, Instant{1000}).since, Instant{1000});
-  EXPECT_EQ(open()->sight(job, 0, "there", 2, Instant{2000}).since, Instant{1000});
+  EXPECT_EQ(open()->beats(job), (std::map<std::uint64_t, std::uint64_t>{{0, 2}, {3, 1}}));
 }
 
 TEST_P(JobStoreConformance, ThreadsAndConnectionsNeverGiveANumberTwice) {

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -145,9 +146,9 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
         EXPECT_EQ(direct->find(name)->id, made);
       },
       [&] {
-        const std::uint64_t before = direct->beats(job, 0);
+        const std::uint64_t before = direct->beats(job)[0];
         store->beat(job, 0, "readings", WallTime{round});
-        EXPECT_EQ(direct->beats(job, 0), before + 1);
+        EXPECT_EQ(direct->beats(job)[0], before + 1);
         EXPECT_EQ(direct->readings(job).at(0).written, WallTime{round});
       },
       [&] {
@@ -157,8 +158,9 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
       },
       [&] {
         const auto beat = static_cast<std::uint64_t>(round) + 1;
-        EXPECT_EQ(store->sight(job, 0, "here", beat, Instant{round}).since, Instant{round});
-        EXPECT_EQ(store->sight(job, 0, "here", beat, Instant{99}).since, Instant{round});
+        const std::array<Sign, 1> sign = {{{.recurrence = 0, .count = beat}}};
+        EXPECT_EQ(store->sight(job, "here", sign, Instant{round}), std::vector{Instant{round}});
+        EXPECT_EQ(store->sight(job, "here", sign, Instant{99}), std::vector{Instant{round}});
       },
       [&] { EXPECT_EQ(store->entries(job, 0, all_entries).size(), length); }};
   int moments = 0;
@@ -206,7 +208,7 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
   EXPECT_EQ(sql("SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'"), "1");
   EXPECT_TRUE(other->append(another, 0, bodies(0), {}));
   other->beat(job, 0);
-  other->sight(job, 0, "here", 1, {});
+  other->sight(job, "here", std::array<Sign, 1>{{{.recurrence = 0, .count = 1}}}, {});
   other->keep_snapshot(job, {.key = "k", .sequence = 0, .state = "s"});
   EXPECT_EQ(other->entries(job, 0, all_entries).size(), 0U);
   EXPECT_EQ(other->find("job")->length, 0U);

@@ -111,11 +111,11 @@ class MemoryStore final : public store::JobStore {
   void beat(store::JobId /*job*/, std::uint64_t recurrence, std::string_view /*readings*/, WallTime /*now*/) override {
     ++beats_[recurrence];
   }
-  std::uint64_t beats(store::JobId /*job*/, std::uint64_t recurrence) override { return beats_[recurrence]; }
+  std::map<std::uint64_t, std::uint64_t> beats(store::JobId /*job*/) override { return beats_; }
   std::vector<store::KeptBeat> readings(std::optional<store::JobId> /*job*/) override { return {}; }
-  store::Sighting sight(store::JobId /*job*/, std::uint64_t /*recurrence*/, std::string_view /*place*/,
-                        std::uint64_t beat, Instant now) override {
-    return {.beat = beat, .since = now};
+  std::vector<Instant> sight(store::JobId /*job*/, std::string_view /*place*/, std::span<const store::Sign> signs,
+                             Instant now) override {
+    return std::vector<Instant>(signs.size(), now);
   }
 
  private:
