@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-#include <variant>
-
 namespace zeus::job_library {
 
 namespace {
@@ -25,24 +22,14 @@ void LiveGpus::set_goal(const PowerGoal& goal, double eta) {
 }
 
 void LiveGpus::note(const Error& error) {
-  left_alone_ = error.what();
   leases_.clear();
-  chosen_.reset();
-  log::warning(fmt::format("power limits are left alone from here on: {}", left_alone_));
-}
-
-void LiveGpus::hear(const TrainingEvent& event) {
-  if (const auto* applied = std::get_if<SettingApplied>(&event)) {
-    chosen_ = applied->optimum ? std::optional{applied->setting.limit} : std::nullopt;
-  } else if (const auto* alone = std::get_if<Unoptimized>(&event)) {
-    left_alone_ = alone->why;
-    chosen_.reset();
-  }
+  heard_.leave_alone(error.what());
+  log::warning(fmt::format("power limits are left alone from here on: {}", heard_.left_alone()));
 }
 
 void LiveGpus::begin() {
   leave();
-  left_alone_.clear();
+  heard_.forget_refusals();
 }
 
 void LiveGpus::hold(Watts limit) {
@@ -57,7 +44,7 @@ void LiveGpus::hold(Watts limit) {
     }
     // Only now, so that the training's settings are followed directly by the new ones.
     end_training();
-    chosen_ = limit;
+    heard_.choose(limit);
     renewed_ = clock_.now();
   } catch (const Error& error) {
     end_training();
@@ -72,7 +59,7 @@ void LiveGpus::compare(const trial::Slices& slices) {
   options.eta = eta_;
   options.monitor = devices_.monitor();
   options.lease_term = lease_term;
-  options.listener = [this](const TrainingEvent& event) { hear(event); };
+  options.listener = [this](const TrainingEvent& event) { heard_.hear(event, true); };
   options.profiling.limits = slices.limits;
   options.profiling.try_clocks = false;
   options.profiling.drift_tolerance = 0;
@@ -96,7 +83,7 @@ void LiveGpus::end_training() {
 void LiveGpus::leave() {
   end_training();
   leases_.clear();
-  chosen_.reset();
+  heard_.choose(std::nullopt);
 }
 
 void LiveGpus::begin_epoch() {
@@ -141,7 +128,7 @@ std::string LiveGpus::left_alone() const {
       return why;
     }
   }
-  return left_alone_;
+  return heard_.left_alone();
 }
 
 }  // namespace zeus::job_library

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "job_library/live_devices.hpp"
 #include "trial/gpus.hpp"
+#include "trial/heard_limits.hpp"
 #include "trial/monitor_windows.hpp"
 
 #include <zeus/device.hpp>
@@ -41,11 +42,10 @@ class LiveGpus final : public trial::Gpus {
   void end_epoch() override;
   [[nodiscard]] bool comparing() const override { return training_ && training_->profiling(); }
   [[nodiscard]] PowerProfile compared() const override { return training_ ? training_->profile() : compared_; }
-  [[nodiscard]] std::optional<Watts> chosen() const override { return chosen_; }
+  [[nodiscard]] std::optional<Watts> chosen() const override { return heard_.chosen(); }
   [[nodiscard]] std::string left_alone() const override;
 
  private:
-  void hear(const TrainingEvent& event);
   void end_training();
   void renew();
   void note(const Error& error);
@@ -59,8 +59,7 @@ class LiveGpus final : public trial::Gpus {
   Instant renewed_;
   std::optional<Training> training_;
   PowerProfile compared_;
-  std::optional<Watts> chosen_;
-  std::string left_alone_;
+  trial::HeardLimits<SettingApplied, SettingRefused, Unoptimized> heard_;
 };
 
 }  // namespace zeus::job_library

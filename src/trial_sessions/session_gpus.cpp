@@ -1,36 +1,26 @@
 #include "trial_sessions/session_gpus.hpp"
 
 #include <utility>
-#include <variant>
 
 namespace zeus::trial_sessions {
 
 SessionGpus::SessionGpus(Parts parts, TrainingOptions base) : parts_{std::move(parts)}, base_{std::move(base)} {
 }
 
-void SessionGpus::hear(const TrainingEvent& event) {
-  if (const auto* applied = std::get_if<SettingApplied>(&event)) {
-    chosen_ = applied->optimum ? std::optional{applied->setting.limit} : std::nullopt;
-  } else if (const auto* alone = std::get_if<Unoptimized>(&event)) {
-    left_alone_ = alone->why;
-    chosen_.reset();
-  }
-}
-
 void SessionGpus::begin() {
   leave();
-  left_alone_.clear();
+  heard_.forget_refusals();
   result_.reset();
 }
 
-void SessionGpus::open(TrainingOptions options) {
+void SessionGpus::open(TrainingOptions options, bool compares) {
   leave();
-  options.listener = [this](const TrainingEvent& event) { hear(event); };
+  options.listener = [this, compares](const TrainingEvent& event) { heard_.hear(event, compares); };
   session_ = parts_.open(options);
 }
 
 void SessionGpus::hold(Watts limit) {
-  open(base_);
+  open(base_, false);
   session_->hold({.limit = limit, .clock = {}});
   session_->begin_epoch();
 }
@@ -46,7 +36,7 @@ void SessionGpus::compare(const trial::Slices& slices) {
     options.profiling.plan = SweepProfiling{.settle = slices.lengths->settle, .measure = slices.lengths->measure};
     options.profiling.wait_steps = slices.lengths->wait;
   }
-  open(std::move(options));
+  open(std::move(options), true);
   session_->begin_epoch();
   session_->progress(0);
 }
@@ -58,7 +48,7 @@ void SessionGpus::leave() {
     result_ = session_->result();
     session_.reset();
   }
-  chosen_.reset();
+  heard_.choose(std::nullopt);
 }
 
 }  // namespace zeus::trial_sessions

@@ -3,6 +3,7 @@
 
 #include "train/session.hpp"
 #include "trial/gpus.hpp"
+#include "trial/heard_limits.hpp"
 
 #include <zeus/power.hpp>
 #include <zeus/training_options.hpp>
@@ -40,23 +41,21 @@ class SessionGpus final : public trial::Gpus {
   void end_epoch() override { session_->end_epoch(); }
   [[nodiscard]] bool comparing() const override { return session_ && session_->profiling(); }
   [[nodiscard]] PowerProfile compared() const override { return session_ ? session_->profile() : compared_; }
-  [[nodiscard]] std::optional<Watts> chosen() const override { return chosen_; }
-  [[nodiscard]] std::string left_alone() const override { return left_alone_; }
+  [[nodiscard]] std::optional<Watts> chosen() const override { return heard_.chosen(); }
+  [[nodiscard]] std::string left_alone() const override { return heard_.left_alone(); }
 
   // Of the last session that is over.
   [[nodiscard]] const std::optional<TrainingResult>& result() const { return result_; }
 
  private:
-  void open(TrainingOptions options);
-  void hear(const TrainingEvent& event);
+  void open(TrainingOptions options, bool compares);
 
   Parts parts_;
   TrainingOptions base_;
   std::unique_ptr<train::Session> session_;
   PowerProfile compared_;
   std::optional<TrainingResult> result_;
-  std::optional<Watts> chosen_;
-  std::string left_alone_;
+  trial::HeardLimits<SettingApplied, SettingRefused, Unoptimized> heard_;
 };
 
 }  // namespace zeus::trial_sessions
