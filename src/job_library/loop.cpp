@@ -4,6 +4,12 @@
 
 namespace zeus::job_library {
 
+namespace {
+
+constexpr int code_of_interrupt = 130;  // that of a command after Ctrl-C
+
+}  // namespace
+
 void Loop::set_terms(const std::optional<records::JobTarget>& target, int max_epochs) {
   trial_.set_target(target);
   has_target_ = target.has_value();
@@ -15,6 +21,7 @@ void Loop::start(int batch_size, std::uint64_t seed) {
   batch_size_ = batch_size;
   seed_ = seed;
   exit_code_.reset();
+  interrupted_ = false;
   told_to_end_ = false;
   in_epoch_ = false;
   in_step_ = false;
@@ -31,7 +38,7 @@ void Loop::look_for_standstill() {
 
 trial::Source::State Loop::state() {
   look_for_standstill();
-  return {.exit_code = exit_code_, .interrupted = false, .times_stopped = times_stopped_};
+  return {.exit_code = exit_code_, .interrupted = interrupted_, .times_stopped = times_stopped_};
 }
 
 // A step lasts until the next one begins, so it includes its data loading.
@@ -78,6 +85,17 @@ void Loop::end(int exit_code) {
       return;
     }
   }
+  over_with(exit_code);
+}
+
+void Loop::interrupt() {
+  if (!exit_code_) {
+    interrupted_ = true;
+    over_with(code_of_interrupt);
+  }
+}
+
+void Loop::over_with(int exit_code) {
   look_for_standstill();
   exit_code_ = exit_code;
   trial_.end();

@@ -41,6 +41,8 @@ class Loop final : public trial::Source {
   void end_epoch();
   void begin_epoch() { in_epoch_ = !over(); }
   void end(int exit_code);
+  // Its user leaves it before its end.
+  void interrupt();
 
   // True once it was told to end, or has ended.
   [[nodiscard]] bool over() const { return told_to_end_ || exit_code_; }
@@ -52,6 +54,7 @@ class Loop final : public trial::Source {
 
  private:
   void look_for_standstill();
+  void over_with(int exit_code);
 
   std::function<Seconds()> stood_still_;
   trial::Trial trial_;
@@ -63,6 +66,7 @@ class Loop final : public trial::Source {
   int batch_size_ = 0;
   std::uint64_t seed_ = 0;
   std::optional<int> exit_code_;
+  bool interrupted_ = false;
   bool told_to_end_ = false;
   bool in_epoch_ = false;
   bool in_step_ = false;

@@ -4,6 +4,7 @@
 #include "base/file_tree.hpp"
 #include "base/log.hpp"
 #include "job_library/definition.hpp"
+#include "job_library/process_clock.hpp"
 #include "jobs/job.hpp"
 #include "jobs/stored_keeper.hpp"
 #include "remote_jobs/served_keeper.hpp"
@@ -37,7 +38,7 @@ PowerGoal goal_of(const records::JobDefinition& definition) {
 }  // namespace
 
 OpenJob::OpenJob(std::string_view name, const JobDefinition* definition, const JobOptions& options)
-    : owner_{::getpid()}, name_{name}, options_{options} {
+    : owner_{::getpid()}, clock_{process_clock()}, name_{name}, options_{options} {
   if (!(std::isfinite(options_.profile_time.value()) && options_.profile_time > Seconds{})) {
     throw Error{ErrorKind::invalid_argument, "the time for each limit is not a number of seconds above 0",
                 "give one such as 5 s"};
@@ -71,6 +72,7 @@ std::unique_ptr<jobs::Keeper> OpenJob::keeper(store::Access access) {
       .address = remote_jobs::server_address(server),
       .token = environment.get("ZEUS_TOKEN").value_or(""),
       .patience = options_.server_patience,
+      .hurry = [this] { return leaves_.load(); },
       .readings = [this] { return live_ ? live_->readings() : std::vector<protocol::GpuNow>{}; },
       .say = [](const std::string& line) { log::warning(line); }};
   return remote_jobs::served_keeper(std::move(plan), jobs::this_site(clock_, FileTree{}).owner, clock_);
@@ -213,11 +215,16 @@ void OpenJob::close() {
   if (std::exchange(closed_, true)) {
     return;
   }
-  // A reached target is recorded, even if the loop was left at once.
   try {
     if (driver_ && training_->trial().has_reached()) {
+      // A reached target is recorded, even if the loop was left at once.
       training_->end(0);
       driver_->start_next();
+      tell_driver();
+    } else if (driver_ && training_->trainings() > 0) {
+      // What the try took until now is its own, as for a command that is interrupted.
+      leaves_ = true;
+      training_->interrupt();
       tell_driver();
     }
   } catch (const std::exception& error) {

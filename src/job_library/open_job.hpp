@@ -19,6 +19,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -78,7 +79,7 @@ class OpenJob {
   void hear(const jobs::DriverEvent& event);
 
   pid_t owner_;
-  SystemClock clock_;
+  Clock& clock_;
   std::string name_;
   JobOptions options_;
   std::optional<LiveDevices> live_;  // outlives the keeper, which reads them for its server
@@ -97,6 +98,7 @@ class OpenJob {
   std::string why_;
   bool reached_ = false;
   bool closed_ = false;
+  std::atomic<bool> leaves_ = false;  // without waiting for a server
   Instant told_at_;
   std::optional<Error> unrecorded_;
 };

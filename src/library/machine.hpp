@@ -1,5 +1,6 @@
 // The devices of this machine as libzeus.so measures and sets them: found once per process, with one sampler shared by
-// all languages in it. Any thread; nothing here is ever destroyed.
+// all languages in it. Any thread; nothing here is ever destroyed. Tests that link this module's objects bring another
+// machine (tests/support/virtual_machine.cpp), so machine.cpp is compiled alone.
 #pragma once
 
 #include "control/lease_book.hpp"

@@ -110,15 +110,11 @@ void Sampler::run() {
     std::unique_lock lock{mutex_};
     cpu_ += cpu_now - cpu_before;
     cpu_before = cpu_now;
-    stillness_.mark(clock_.now(), *next, process_cpu_time());
     if (!stopping_ && !woken_) {
       clock_.wait_until(lock, wake_, *next);
     }
     woken_ = false;
-    const Instant now = clock_.now();
-    stillness_.mark(now, now, process_cpu_time());
   }
-  stillness_.rest();
 }
 
 Seconds Sampler::stood_still() const {
@@ -126,6 +122,18 @@ Seconds Sampler::stood_still() const {
 }
 
 std::optional<Instant> Sampler::poll() {
+  const Instant now = clock_.now();
+  stillness_.mark(now, now, process_cpu_time());
+  const std::optional<Instant> next = take_turn();
+  if (next) {
+    stillness_.mark(clock_.now(), *next, process_cpu_time());
+  } else {
+    stillness_.rest();
+  }
+  return next;
+}
+
+std::optional<Instant> Sampler::take_turn() {
   Instant leave{std::numeric_limits<std::int64_t>::max()};
   {
     const std::lock_guard guard{mutex_};

@@ -67,7 +67,7 @@ class Sampler {
   std::optional<Instant> poll();
 
   [[nodiscard]] SamplerCost cost() const;
-  // Of the process, as far as the sampler's own thread ran (stillness.hpp).
+  // Of the process, as far as there were rounds (stillness.hpp).
   [[nodiscard]] Seconds stood_still() const;
   [[nodiscard]] bool running() const;
 
@@ -82,6 +82,7 @@ class Sampler {
   };
 
   void run();
+  std::optional<Instant> take_turn();
   void settle_followed();
   Instant read_all();
   // Whether the device is still to be read. Pauses its meter if it has been unused for long enough.
