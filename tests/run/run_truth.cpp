@@ -9,6 +9,7 @@
 //   --processes ZEUS   in real time, of scripts whose runs take 5 to 20 s: that program and the script are processes
 //
 //   --alone         commands without a job, each played twice
+//   --loop          loops with zeus::Job in place of commands under `zeus run`
 //
 // Exit code 1 if a script does not cost what its law says, an exception was thrown, or a floor (truth_table.hpp) is
 // violated.
@@ -20,6 +21,7 @@
 #include "tests/run/truth_table.hpp"
 
 #include "base/log.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -48,6 +50,7 @@ struct Asked {
   Population population;
   bool dialects = false;
   bool each = false;
+  Front front = Front::command;
   std::string zeus;  // the program, where scripts are processes
 };
 
@@ -68,6 +71,8 @@ Asked asked_by(int count, char** arguments) {
       asked.population.alone = true;
     } else if (argument == "--dialects") {
       asked.dialects = true;
+    } else if (argument == "--loop") {
+      asked.front = Front::loop;
     } else if (argument == "--each") {
       asked.each = true;
     } else if (argument == "--processes" && i + 1 < count) {
@@ -112,13 +117,12 @@ void print_each(const Asked& asked, const Played& played) {
 }
 
 std::vector<Played> play_on_virtual_clock(const Asked& asked, std::string& broken) {
-  const test::TemporaryFolder folder;
   std::vector<Played> all;
   for (const Script& script : scripts_of(asked)) {
     if (const double error = error_of_law(script); error > most_error_of_law) {
       broken += fmt::format("script {} does not cost what its law says: {:.3f} % off\n", script.seed, 100.0 * error);
     }
-    all.push_back(play(script, folder));
+    all.push_back(play(script, asked.front));
     print_each(asked, all.back());
   }
   return all;
@@ -150,10 +154,9 @@ std::vector<Played> play_in_real_time(const Asked& asked) {
 // Each script twice, with other draws.
 int run_alone(const Asked& asked) {
   const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
-  const test::TemporaryFolder folder;
   std::vector<std::array<PlayedAlone, 2>> all;
   for (const Script& script : scripts_of(asked)) {
-    all.push_back({play_alone(script, 1, folder), play_alone(script, 2, folder)});
+    all.push_back({play_alone(script, 1), play_alone(script, 2)});
     if (asked.each) {
       for (const PlayedAlone& one : all.back()) {
         fmt::print("{}", text_of(one));

@@ -5,16 +5,12 @@
 
 namespace zeus::truth {
 
-namespace {
-
-ScriptedTraining::Gpu seen_by_training(backends::virtual_gpu::VirtualGpu& gpu) {
+ScriptedTraining::Gpu seen_by(backends::virtual_gpu::VirtualGpu& gpu) {
   return {.load = [&gpu](const physics::Demand& demand) { gpu.set_load(physics::Load::constant(demand)); },
           .work = [&gpu] { return gpu.truth().work.value(); },
           .speed = [&gpu] { return gpu.operating_point().speed; },
           .energy = [&gpu](Instant at) { return gpu.true_energy(at); }};
 }
-
-}  // namespace
 
 ScriptedCommand::ScriptedCommand(const Script& script, std::size_t arm, const run::PatternTexts& patterns,
                                  backends::virtual_gpu::VirtualGpu& gpu, test::SteppedClock& clock, Random& draws,
@@ -24,8 +20,8 @@ ScriptedCommand::ScriptedCommand(const Script& script, std::size_t arm, const ru
       training_{script,
                 arm,
                 draws,
-                seen_by_training(gpu),
-                [this](std::size_t stream, std::string_view bytes) { heard_.hear(stream, bytes); },
+                seen_by(gpu),
+                printing([this](std::size_t stream, std::string_view bytes) { heard_.hear(stream, bytes); }),
                 std::move(tell),
                 clock.now(),
                 clock.now()} {

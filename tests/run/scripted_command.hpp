@@ -16,6 +16,9 @@
 
 namespace zeus::truth {
 
+// The virtual GPU as a training in this process sees it.
+ScriptedTraining::Gpu seen_by(backends::virtual_gpu::VirtualGpu& gpu);
+
 class ScriptedCommand final : public run::Command {
  public:
   ScriptedCommand(const Script& script, std::size_t arm, const run::PatternTexts& patterns,

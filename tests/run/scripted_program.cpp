@@ -68,7 +68,7 @@ int train_in_real_time(const Script& script, const std::filesystem::path& took, 
                             arm_of(script, batch_size),
                             draws,
                             first_gpu(session),
-                            print,
+                            printing(print),
                             [&](const Took& one) {
                               std::ofstream{took, std::ios::app}
                                   << fmt::format("{} {} {} {} {} {}\n", one.arm, one.epochs, one.whole ? 1 : 0,

@@ -13,7 +13,7 @@ constexpr double metric_at_target = 0.91;
 
 }  // namespace
 
-ScriptedTraining::ScriptedTraining(const Script& script, std::size_t arm, Random& draws, Gpu gpu, Printer::Print print,
+ScriptedTraining::ScriptedTraining(const Script& script, std::size_t arm, Random& draws, Gpu gpu, const Show& show,
                                    Tell tell, Instant began, Instant now)
     : script_{script},
       index_{arm},
@@ -22,7 +22,7 @@ ScriptedTraining::ScriptedTraining(const Script& script, std::size_t arm, Random
       gpu_{std::move(gpu)},
       tell_{std::move(tell)},
       epochs_{epochs_of(script_, arm_, draws.normal())},
-      printer_{script_, arm_, epochs_, std::move(print)},
+      shown_{show(script_, arm_, epochs_)},
       at_{now},
       work_at_{gpu_.work()},
       began_{began},
@@ -44,7 +44,7 @@ void ScriptedTraining::enter(Phase phase) {
     case Phase::step:
       if (step_ == 0) {
         gpu_.load(arm_.training);
-        printer_.begin_epoch(at_);
+        shown_->begin_epoch(at_);
       }
       left_ += arm_.step.value() * (1.0 + script_.drift * part_of_run()) *
                std::max(0.1, 1.0 + script_.step_scatter * draws_.normal());
@@ -76,13 +76,13 @@ void ScriptedTraining::end_epoch() {
   ++epoch_;
   step_ = 0;
   const double part = static_cast<double>(epoch_) / static_cast<double>(epochs_);
-  printer_.end_epoch(epoch_ == epochs_ ? metric_at_target
-                                       : metric_at_first + (metric_before_target - metric_at_first) * part);
+  shown_->end_epoch(epoch_ == epochs_ ? metric_at_target
+                                      : metric_at_first + (metric_before_target - metric_at_first) * part);
   if (epoch_ < epochs_) {
     enter(Phase::step);
     return;
   }
-  printer_.end();
+  shown_->end();
   if (script_.has_target) {
     tell();
   }
@@ -99,12 +99,12 @@ void ScriptedTraining::leave_phase() {
       break;
     case Phase::step:
       ++step_;
-      printer_.end_step(at_);
+      shown_->end_step(at_);
       if (step_ < arm_.steps) {
         enter(Phase::step);
         break;
       }
-      printer_.end_steps();
+      shown_->end_steps();
       if (arm_.evaluation > Seconds{}) {
         enter(Phase::evaluation);
       } else {

@@ -10,6 +10,7 @@
 #include "tests/run/truth_script.hpp"
 
 #include <functional>
+#include <memory>
 
 namespace zeus::truth {
 
@@ -38,7 +39,7 @@ class ScriptedTraining {
 
   // It counts from `began` and is called first at `now`. `draws` decides how many epochs it needs and how its steps
   // scatter. `tell` is called once: at the target, or without one at the end.
-  ScriptedTraining(const Script& script, std::size_t arm, Random& draws, Gpu gpu, Printer::Print print, Tell tell,
+  ScriptedTraining(const Script& script, std::size_t arm, Random& draws, Gpu gpu, const Show& show, Tell tell,
                    Instant began, Instant now);
 
   // Brings it up to now.
@@ -66,7 +67,7 @@ class ScriptedTraining {
   Gpu gpu_;
   Tell tell_;
   int epochs_;
-  Printer printer_;
+  std::unique_ptr<Shown> shown_;
   Phase phase_ = Phase::cold_start;
   double left_ = 0.0;  // of this phase, in seconds at the highest clock; below 0: it should have been over
   Instant at_;

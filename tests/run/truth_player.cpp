@@ -1,20 +1,22 @@
 #include "tests/run/truth_player.hpp"
 
 #include "backends/virtual/virtual_gpu.hpp"
-#include "control/guardian.hpp"
-#include "control/ledger.hpp"
 #include "jobs/driver.hpp"
 #include "jobs/job.hpp"
-#include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
 #include "run/command_try.hpp"
 #include "run/run_options.hpp"
 #include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
+#include "store/open_store.hpp"
 #include "tests/run/scripted_command.hpp"
+#include "tests/run/scripted_loop.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/virtual_machine.hpp"
 
 #include <zeus/error.hpp>
+#include <zeus/job.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,11 +32,6 @@ namespace zeus::truth {
 namespace {
 
 constexpr Seconds between_recurrences{30};
-
-struct NoGuardian final : control::Guardian {
-  void watch(const std::string& /*gpu*/) override {}
-  void notice() noexcept override {}
-};
 
 // As `zeus run` would be called.
 run::RunOptions options_of(const Script& script) {
@@ -58,11 +55,7 @@ run::RunOptions options_of(const Script& script) {
 
 class Player {
  public:
-  Player(const Script& script, const test::TemporaryFolder& folder)
-      : script_{script}, folder_{folder}, options_{options_of(script)} {
-    FileTree{folder_.path() / "machine"}.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
-    std::filesystem::create_directories(folder_.path() / "state");
-  }
+  Player(const Script& script, Front front) : script_{script}, options_{options_of(script)}, front_{front} {}
 
   // What the last training's messages advise for measuring its limits.
   [[nodiscard]] const std::optional<std::string>& advice() const { return advice_; }
@@ -73,8 +66,8 @@ class Player {
     options_.job.clear();
     now_ = script_;
     witness_.begin(now_);
-    const auto source = sampler();
-    run::TrainingGpus gpus = gpus_of(source);
+    machine_.begin_process();
+    run::TrainingGpus gpus = this->gpus();
     run::CommandTry training{options_, place_, gpus, true,
                              [this](const run::Command::Plan& plan) { return launch(plan); }};
     training.trial().start(0, 1);
@@ -84,7 +77,7 @@ class Player {
     }
     training.trial().leave();
     const TrainingResult result = training.optimized().value_or(TrainingResult{});
-    clock_.employ({});
+    machine_.end_process();
     PlayedAlone played{.script = script_, .unoptimized = result.unoptimized, .stated = run::limit_change(result)};
     if (played.stated) {
       // Where epochs were measured instead of steps, these contain evaluation.
@@ -108,7 +101,7 @@ class Player {
       for (int number = 0; number < script_.recurrences; ++number) {
         now_ = at_recurrence(script_, number);
         recur();
-        played.told.push_back(witness_.tell(job_->view()));
+        played.told.push_back(witness_.tell(jobs::Job::find(*store_, site_, options_.job)->view()));
         clock_.sleep_until(clock_.now() + between_recurrences);
       }
     } catch (const Error& error) {
@@ -119,41 +112,30 @@ class Player {
   }
 
  private:
-  std::shared_ptr<measure::SamplerSource> sampler() {
-    auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}},
-                                                           clock_, measure::Sampler::Polled::by_caller);
-    clock_.employ([source] { return source->sampler()->poll(); });
-    return source;
-  }
-
-  run::TrainingGpus gpus_of(const std::shared_ptr<measure::SamplerSource>& source) {
+  run::TrainingGpus gpus() {
     return run::TrainingGpus{run::TrainingGpus::Parts{
-        .gpus = {gpu_},
-        .monitor = std::make_shared<Monitor>(measure::monitor_of(source, MonitorOptions{})),
-        .open_book =
-            [this] {
-              return control::LeaseBook{
-                  control::Ledger{FileTree{folder_.path() / "state"}, FileTree{folder_.path() / "machine"}},
-                  {{.gpu = gpu_, .control = gpu_}},
-                  std::make_shared<NoGuardian>(),
-                  clock_};
-            },
+        .gpus = machine_.gpus(),
+        .monitor = std::make_shared<Monitor>(measure::monitor_of(machine_.sampler(), MonitorOptions{})),
+        .open_book = [this] { return machine_.open_book(); },
         .clock = clock_}};
   }
 
   // Like a separate process: its monitor, its sampler, its leases.
   void recur() {
-    const auto source = sampler();
-    run::TrainingGpus gpus = gpus_of(source);
-    device_ = gpus.device({}, true);
+    machine_.begin_process();
+    witness_.begin(now_);
+    front_ == Front::command ? recur_as_command() : recur_as_loop();
+    machine_.end_process();
+  }
+
+  void recur_as_command() {
+    run::TrainingGpus gpus = this->gpus();
+    const records::JobDevice device = gpus.device({}, true);
     run::CommandTry training{options_, place_, gpus, true,
                              [this](const run::Command::Plan& plan) { return launch(plan); }};
-    if (!job_) {
-      job_.emplace(jobs::Job::open(store_, site_, options_.job, run::definition_of(options_, device_)));
-    }
-    witness_.begin(now_);
-    jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(*job_, job_->begin(device_)),
-                        device_,
+    jobs::Job job = jobs::Job::open(*store_, site_, options_.job, run::definition_of(options_, device));
+    jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(job, job.begin(device)),
+                        device,
                         training.trial(),
                         {.sets_limits = true, .stops_at_target = options_.stop_at_target},
                         clock_,
@@ -163,39 +145,57 @@ class Player {
     training.trial().leave();
     const std::optional<run::Unmeasured> unmeasured = training.unmeasured();
     advice_ = unmeasured ? run::unmeasured_text(*unmeasured) : std::nullopt;
-    clock_.employ({});
+  }
+
+  void recur_as_loop() {
+    JobDefinition definition;
+    definition.batch_sizes = options_.batch_sizes;
+    definition.default_batch_size = options_.default_batch_size;
+    definition.eta = options_.eta;
+    if (options_.target) {
+      definition.target = TrainingTarget{.metric = options_.target->metric};
+    }
+    JobOptions options;
+    options.store = file_;
+    Job job{options_.job, definition, options};
+    while (std::optional<Try> attempt = job.next_try()) {
+      train_in_loop(*attempt, now_, arm_of(attempt->batch_size()), machine_, draws_,
+                    [this](const Took& took) { witness_.hear(took); });
+    }
+  }
+
+  [[nodiscard]] std::size_t arm_of(int batch_size) const {
+    const auto found = std::ranges::find(now_.arms, batch_size, &Arm::batch_size);
+    return now_.chooses_batch_size ? static_cast<std::size_t>(found - now_.arms.begin()) : now_.usual;
   }
 
   std::unique_ptr<run::Command> launch(const run::Command::Plan& plan) {
-    std::size_t arm = now_.usual;
-    if (now_.chooses_batch_size) {
-      const int batch_size = std::stoi(plan.command.at(1));
-      arm = static_cast<std::size_t>(std::ranges::find(now_.arms, batch_size, &Arm::batch_size) - now_.arms.begin());
-    }
-    return std::make_unique<ScriptedCommand>(now_, arm, plan.patterns, *gpu_, clock_, draws_,
+    const std::size_t arm = arm_of(plan.command.size() > 1 ? std::stoi(plan.command.at(1)) : 0);
+    return std::make_unique<ScriptedCommand>(now_, arm, plan.patterns, machine_.gpu(), clock_, draws_,
                                              [this](const Took& took) { witness_.hear(took); });
   }
 
   Script script_;
   Script now_;
-  const test::TemporaryFolder& folder_;
   run::RunOptions options_;
   Random draws_{script_.seed, 1};
-  test::SteppedClock clock_;
-  std::shared_ptr<backends::virtual_gpu::VirtualGpu> gpu_ = std::make_shared<backends::virtual_gpu::VirtualGpu>(
-      std::make_shared<backends::virtual_gpu::Host>(clock_), script_.gpu, 0);
+  Front front_;
+  test::TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "jobs.sqlite";  // of a loop; a command's job is in memory
+  test::VirtualMachine machine_{{script_.gpu}};
+  test::SteppedClock& clock_ = machine_.clock();
   Environment environment_{Environment::Variables{}};
   run::Place place_{.clock = clock_, .environment = environment_, .machine = FileTree{}, .backends = {}, .beside = {}};
-  test::MemoryStore store_;
+  std::unique_ptr<store::JobStore> store_ = front_ == Front::command
+                                                ? std::make_unique<test::MemoryStore>()
+                                                : store::open_store(file_.string(), store::Access::create, clock_);
   jobs::Site site_ = jobs::this_site(clock_, FileTree{});
-  records::JobDevice device_;
-  std::optional<jobs::Job> job_;
   Witness witness_{script_};
   std::optional<std::string> advice_;
 };
 
 // Like a user who follows the advice of the messages.
-bool is_profiled_by(const std::string& advice, Script script, const test::TemporaryFolder& folder) {
+bool is_profiled_by(const std::string& advice, Script script) {
   std::string expression;
   if (std::smatch found; std::regex_search(advice, found, std::regex{"give --step-regex '(.*)'"})) {
     expression = found[1];
@@ -207,7 +207,7 @@ bool is_profiled_by(const std::string& advice, Script script, const test::Tempor
   } else {
     return false;
   }
-  Player player{script, folder};
+  Player player{script, Front::command};
   if (!expression.empty()) {
     player.look_for_steps(expression);
   }
@@ -236,17 +236,17 @@ double error_of_law(Script script) {
   return worst;
 }
 
-Played play(const Script& script, const test::TemporaryFolder& folder) {
-  Player player{script, folder};
+Played play(const Script& script, Front front) {
+  Player player{script, front};
   Played played = player.play();
   if (!played.profiled && played.failure.empty() && player.advice()) {
-    played.profiled_by_advice = is_profiled_by(*player.advice(), script, folder);
+    played.profiled_by_advice = is_profiled_by(*player.advice(), script);
   }
   return played;
 }
 
-PlayedAlone play_alone(const Script& script, std::uint64_t draws, const test::TemporaryFolder& folder) {
-  Player player{script, folder};
+PlayedAlone play_alone(const Script& script, std::uint64_t draws) {
+  Player player{script, Front::command};
   player.draw_from(draws);
   return player.play_alone();
 }

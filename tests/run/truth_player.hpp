@@ -1,12 +1,11 @@
-// Plays a script's recurrences through the code of `zeus run`, on a virtual clock, with a virtual GPU in this process
-// and a store in memory: lines, expressions, steps and epochs, limits, energy, the driver and the job are the real
+// Plays a script's recurrences through the code of `zeus run` or of zeus::Job, on a virtual clock, with a virtual GPU
+// in this process: lines, expressions, steps and epochs, limits, energy, the driver and the job are the real
 // ones. The statements after each recurrence are kept with the true values. One thread.
 #pragma once
 
 #include "run/limit_change.hpp"
 #include "tests/run/truth_script.hpp"
 #include "tests/run/truth_told.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +18,11 @@ namespace zeus::truth {
 // itself.
 double error_of_law(Script script);
 
-// Leases are recorded in `folder`, which all scripts of a process share.
-Played play(const Script& script, const test::TemporaryFolder& folder);
+enum class Front {
+  command,  // under `zeus run`
+  loop,     // with zeus::Job
+};
+Played play(const Script& script, Front front);
 
 // One run of the script as a command without a job, with these draws of its steps: what it says that its limit changes,
 // and what that limit changes in truth.
@@ -31,6 +33,6 @@ struct PlayedAlone {
   double energy = 0.0;  // the true changes of a step's energy and time, relative
   double time = 0.0;
 };
-PlayedAlone play_alone(const Script& script, std::uint64_t draws, const test::TemporaryFolder& folder);
+PlayedAlone play_alone(const Script& script, std::uint64_t draws);
 
 }  // namespace zeus::truth

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,24 @@ namespace zeus::truth {
 
 run::PatternTexts expressions_of(const Script& script);
 
-class Printer {
+// What a training shows of its progress, when it happens.
+class Shown {
+ public:
+  Shown() = default;
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  virtual ~Shown() = default;
+
+  virtual void begin_epoch(Instant now) = 0;
+  virtual void end_step(Instant now) = 0;
+  virtual void end_steps() = 0;
+  virtual void end_epoch(double metric) = 0;
+  virtual void end() = 0;
+};
+// Of a training of so many epochs.
+using Show = std::function<std::unique_ptr<Shown>(const Script& script, const Arm& arm, int epochs)>;
+
+class Printer final : public Shown {
  public:
   // Takes bytes of standard output (0) or standard error (1).
   using Print = std::function<void(std::size_t stream, std::string_view bytes)>;
@@ -30,11 +48,11 @@ class Printer {
         epochs_{epochs},
         print_{std::move(print)} {}
 
-  void begin_epoch(Instant now);
-  void end_step(Instant now);
-  void end_steps();
-  void end_epoch(double metric);
-  void end();
+  void begin_epoch(Instant now) override;
+  void end_step(Instant now) override;
+  void end_steps() override;
+  void end_epoch(double metric) override;
+  void end() override;
 
  private:
   void draw_bar(std::string_view before, int done, int all);
@@ -50,5 +68,11 @@ class Printer {
   int step_ = 0;  // over, of this epoch
   Instant drawn_;
 };
+
+inline Show printing(Printer::Print print) {
+  return [print = std::move(print)](const Script& script, const Arm& arm, int epochs) {
+    return std::make_unique<Printer>(script, arm, epochs, print);
+  };
+}
 
 }  // namespace zeus::truth
