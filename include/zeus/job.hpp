@@ -24,6 +24,7 @@
 // process for dead. Server: with JobOptions::server, a `zeus serve` keeps the job, and a thread of its own reports to
 // it, so a loop waits half a second at most while it trains: while the server is away, a decision that is due comes
 // later, and limit() and the bounds are empty until then. next_try() waits for it, and for all reports at the end.
+// If it is away when a recurrence begins, one training follows at the default batch size, which is not recorded.
 // Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing, and every call is
 // an Error: open the job there. Failures: the constructor and next_try() throw Errors for options that make no sense,
 // for a job that is defined differently, and for a store that cannot be used. Once a try trains, nothing is thrown
@@ -166,7 +167,8 @@ class ZEUS_API Try {
   // Only with JobOptions::elsewhere. Reports time and energy since the last report. Without an energy, the try's energy
   // is unknown, and policies learn nothing from it.
   void took(Seconds time, std::optional<Energy> energy);
-  // The limits to measure while it trains; usually empty.
+  // The limits to measure while it trains; usually empty. One that is known from another training may be among them:
+  // the others are recorded in relation to it, since two trainings may differ in more than their limits.
   [[nodiscard]] std::vector<Watts> limits_to_measure() const;
   // Reports what an epoch takes under these limits; limits that are left out are not measured now. Then call
   // limits_to_measure() again: there may be more, limit() may be the chosen one, and the try may be over().
@@ -204,7 +206,7 @@ class ZEUS_API Job {
   [[nodiscard]] std::optional<Try> next_try();
   // Whether the last recurrence has reached its target.
   [[nodiscard]] bool reached() const;
-  // Why the recurrence is no longer recorded: the store has failed. Usually empty.
+  // Why the recurrence is not recorded, or no longer: the store has failed, or the server is away. Usually empty.
   [[nodiscard]] std::string unrecorded() const;
 
   // Reads the whole history.

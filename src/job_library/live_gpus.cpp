@@ -60,7 +60,7 @@ void LiveGpus::compare(const trial::Slices& slices) {
   options.monitor = devices_.monitor();
   options.lease_term = lease_term;
   options.listener = [this](const TrainingEvent& event) { heard_.hear(event, true); };
-  options.profiling.limits = slices.limits;
+  options.profiling.limits = slices.limits.empty() ? devices_.device().power_limits : slices.limits;
   options.profiling.try_clocks = false;
   options.profiling.drift_tolerance = 0;
   if (slices.lengths) {

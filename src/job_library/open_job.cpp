@@ -9,12 +9,14 @@
 #include "jobs/stored_keeper.hpp"
 #include "remote_jobs/served_keeper.hpp"
 #include "remote_jobs/server_address.hpp"
+#include "remote_jobs/service_client.hpp"
 #include "store/open_store.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <utility>
@@ -68,6 +70,7 @@ std::unique_ptr<jobs::Keeper> OpenJob::keeper(store::Access access) {
         options_.store.empty() ? store::default_store(environment).string() : options_.store.string(), access, clock_,
         FileTree{});
   }
+  served_ = true;
   remote_jobs::RemotePlan plan{
       .address = remote_jobs::server_address(server),
       .token = environment.get("ZEUS_TOKEN").value_or(""),
@@ -91,14 +94,43 @@ void OpenJob::open(const JobDefinition* definition) {
     definition_ = known();
     return;
   }
-  const std::optional<records::JobDefinition> found = keeper_->find(name_);
-  records::JobDefinition stored = stored_definition(*definition, found ? &*found : nullptr);
+  if (!define(*definition)) {
+    // The next recurrence asks again.
+    definition_ = stored_definition(*definition, nullptr);
+    wanted_ = *definition;
+  }
+}
+
+bool OpenJob::define(const JobDefinition& definition) {
+  std::optional<records::JobDefinition> found;
+  if (!is_answered([&] { found = keeper_->find(name_); })) {
+    return false;
+  }
+  records::JobDefinition stored = stored_definition(definition, found ? &*found : nullptr);
   if (!found) {
-    find_devices();
+    if (!device_) {
+      find_devices();
+    }
     stored.device = *device_;
   }
-  keeper_->define(name_, stored);
-  definition_ = known();
+  return is_answered([&] {
+    keeper_->define(name_, stored);
+    definition_ = known();
+  });
+}
+
+// A store that cannot be used is an Error; a server that is away may come back.
+bool OpenJob::is_answered(const std::function<void()>& question) {
+  try {
+    question();
+    return true;
+  } catch (const Error& error) {
+    if (!served_ || !remote_jobs::is_passing(error)) {
+      throw;
+    }
+    unrecorded_ = error;
+    return false;
+  }
 }
 
 void OpenJob::find_devices() {
@@ -144,28 +176,69 @@ void OpenJob::make_instruments() {
     instruments_ = std::move(reported);
   } else {
     gpus_.emplace(*live_, clock_);
-    instruments_ = std::make_unique<trial::GpuInstruments>(*gpus_, options_.profile_time, clock_);
+    auto limits = std::make_unique<trial::GpuInstruments>(*gpus_, options_.profile_time, clock_);
+    limits_ = limits.get();
+    instruments_ = std::move(limits);
   }
   const std::shared_ptr<Monitor> monitor = live_ ? live_->monitor() : nullptr;
   training_.emplace(*instruments_, monitor ? [monitor] { return monitor->stood_still(); } : std::function<Seconds()>{},
                     clock_);
 }
 
-void OpenJob::begin() {
+bool OpenJob::begin() {
   if (!device_) {
     find_devices();
   }
-  definition_ = known();
   if (!instruments_) {
     make_instruments();
   }
+  reached_ = false;
+  unrecorded_.reset();
+  const bool defined = !wanted_ || define(*wanted_);
+  if (defined) {
+    wanted_.reset();
+  }
+  if (defined && is_answered([this] {
+        definition_ = known();
+        set_terms();
+        begin_recurrence();
+      })) {
+    return true;
+  }
+  log::warning(fmt::format("{}; the training goes on, but is not recorded", unrecorded_->what()));
+  set_terms();
+  begin_alone();
+  return false;
+}
+
+void OpenJob::set_terms() {
   if (gpus_) {
     gpus_->set_goal(goal_of(definition_), definition_.eta);
   }
   training_->set_terms(definition_.target, definition_.max_epochs);
   target_ = public_definition(definition_).target;
-  reached_ = false;
-  unrecorded_.reset();
+}
+
+void OpenJob::begin_alone() {
+  alone_ = true;
+  run_.reset();
+  why_ = "the server of the job is away";
+  training_->trial().start(std::max(definition_.default_batch_size, 1), definition_.seed);
+  if (limits_ != nullptr && sets_limits_) {
+    limits_->search(options_.profile_time);
+  }
+}
+
+std::optional<std::uint64_t> OpenJob::end_alone() {
+  Loop& loop = *training_;
+  loop.end(0);
+  instruments_->leave();
+  alone_ = false;
+  reached_ = target_ ? loop.trial().has_reached() : loop.state().exit_code == 0;
+  return std::nullopt;
+}
+
+void OpenJob::begin_recurrence() {
   driver_.emplace(
       keeper_->begin(name_, *device_), *device_, training_->trial(),
       jobs::DriverOptions{.sets_limits = sets_limits_, .stops_at_target = true, .starts_when_told = true}, clock_,
@@ -188,8 +261,13 @@ void OpenJob::hear(const jobs::DriverEvent& event) {
 
 std::optional<std::uint64_t> OpenJob::next_try() {
   require_here();
+  if (alone_) {
+    return end_alone();
+  }
   if (!driver_) {
-    begin();
+    if (!begin()) {
+      return training_->trainings();
+    }
   } else if (training_->trainings() > 0 && !training_->has_ended()) {
     end(training_->trainings(), 0);
   }
@@ -285,10 +363,11 @@ std::vector<Watts> OpenJob::to_measure(std::uint64_t number) {
 }
 
 void OpenJob::tell_driver() {
+  told_at_ = clock_.now();
   if (!driver_) {
+    (void)training_->trial().go_on();
     return;
   }
-  told_at_ = clock_.now();
   do {
     (void)driver_->advance();
   } while (driver_->has_more_to_do());

@@ -71,10 +71,18 @@ class OpenJob {
  private:
   [[nodiscard]] std::unique_ptr<jobs::Keeper> keeper(store::Access access);
   void open(const JobDefinition* definition);
+  // These are false if the job's server is away.
+  bool define(const JobDefinition& definition);
+  bool is_answered(const std::function<void()>& question);
   // The definition as it is now.
   [[nodiscard]] records::JobDefinition known();
   void find_devices();
-  void begin();
+  // False if the job's server is away, and a training begins that is not recorded.
+  bool begin();
+  void begin_recurrence();
+  void set_terms();
+  void begin_alone();
+  std::optional<std::uint64_t> end_alone();
   void make_instruments();
   void hear(const jobs::DriverEvent& event);
 
@@ -84,15 +92,19 @@ class OpenJob {
   JobOptions options_;
   std::optional<LiveDevices> live_;  // outlives the keeper, which reads them for its server
   std::unique_ptr<jobs::Keeper> keeper_;
-  records::JobDefinition definition_;  // of the current recurrence, or the last one
+  bool served_ = false;                  // by a server, not by a store
+  std::optional<JobDefinition> wanted_;  // while its server has not seen it
+  records::JobDefinition definition_;    // of the current recurrence, or the last one
 
   std::optional<records::JobDevice> device_;
   bool sets_limits_ = true;
   ReportedInstruments* reported_ = nullptr;  // if the devices are elsewhere; otherwise null
   std::optional<LiveGpus> gpus_;             // otherwise
+  trial::GpuInstruments* limits_ = nullptr;  // over these
   std::unique_ptr<trial::Instruments> instruments_;
   std::optional<Loop> training_;
   std::optional<jobs::Driver> driver_;
+  bool alone_ = false;  // a training without a driver
   std::optional<TrainingTarget> target_;
   std::optional<jobs::RunStep> run_;  // of the current try, if there is one
   std::string why_;

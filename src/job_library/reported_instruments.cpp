@@ -30,6 +30,7 @@ bool is_doubt(double half_width) {
 void ReportedInstruments::begin() {
   taken_ = {};
   open_ = true;
+  measured_any_ = false;
   leave();
 }
 
@@ -43,12 +44,12 @@ void ReportedInstruments::leave() {
   to_measure_.clear();
 }
 
-void ReportedInstruments::measure(const std::vector<Watts>& limits, const jobs::Try::Known& /*known*/) {
+void ReportedInstruments::measure(const std::vector<Watts>& limits, const jobs::Try::Known& known) {
   leave();
   measured_.clear();
-  to_measure_ = limits;
-  if (limits.size() == 1) {
-    limit_ = limits.front();
+  to_measure_ = reference_.add_to(limits, known, std::exchange(measured_any_, true));
+  if (to_measure_.size() == 1) {
+    limit_ = to_measure_.front();
   }
 }
 
@@ -107,7 +108,7 @@ void ReportedInstruments::tell(std::vector<records::LimitProfile> limits) {
                 is_doubt(one.average_power_uncertainty.value_or(Watts{}).value()),
             "an uncertainty is not a number from 0", "leave it out if it is unknown");
   }
-  measured_ = std::move(limits);
+  measured_ = reference_.scale(std::move(limits));
   to_measure_.clear();
 }
 

@@ -34,6 +34,8 @@ class ReportedInstruments final : public trial::Instruments {
   bool open_ = false;
   std::optional<Watts> limit_;
   std::vector<Watts> to_measure_;
+  trial::Reference reference_;
+  bool measured_any_ = false;  // limits of this training
   std::vector<records::LimitProfile> measured_;
 };
 

@@ -18,9 +18,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <vector>
 
 namespace zeus {
 namespace {
@@ -28,6 +31,7 @@ namespace {
 namespace course = test::course;
 using records::RecurrenceState;
 using records::TryOutcome;
+using namespace literals;
 
 class JobEnds : public testing::Test {
  protected:
@@ -156,6 +160,41 @@ TEST_F(JobEnds, ATargetOutOfReachIsMissedOnceAtEachBatchSize) {
   EXPECT_EQ(after.tries.size(), 1U);
   EXPECT_EQ(after.tries.at(0).outcome, TryOutcome::exhausted);
   EXPECT_EQ(after.recurrences.at(0).state, RecurrenceState::given_up);
+}
+
+// The epochs of the first night took twice as long as those of the second, at twice the power.
+TEST_F(JobEnds, ReportedLimitsAreKeptInRelationToOneOfAnotherNight) {
+  JobDefinition definition;
+  definition.max_epochs = 3;
+  std::vector<std::vector<Watts>> asked;
+  const auto recur = [&](const std::vector<LimitProfile>& measured) {
+    Job job{"course", definition, test::told_options(store_)};
+    while (std::optional<Try> attempt = job.next_try()) {
+      while (attempt->next_epoch()) {
+        if (const std::vector<Watts> limits = attempt->limits_to_measure(); !limits.empty()) {
+          asked.push_back(limits);
+          std::vector<LimitProfile> reported;
+          std::ranges::copy_if(measured, std::back_inserter(reported), [&](const LimitProfile& one) {
+            return std::ranges::find(limits, one.limit) != limits.end();
+          });
+          attempt->measured(reported);
+        }
+        attempt->took(40_s, test::exactly(8000_J));
+      }
+    }
+  };
+  recur({{.limit = 250_W, .epoch_time = 40_s, .average_power = 200_W}});
+  ASSERT_EQ(asked, (std::vector<std::vector<Watts>>{{250_W}, {100_W, 175_W}}));
+  recur({{.limit = 100_W, .epoch_time = 30_s, .average_power = 60_W},
+         {.limit = 175_W, .epoch_time = 22_s, .average_power = 80_W},
+         {.limit = 250_W, .epoch_time = 20_s, .average_power = 100_W}});
+  EXPECT_EQ(asked.back(), (std::vector<Watts>{100_W, 175_W, 250_W}));
+  const std::vector<LimitProfile> known = view().arms.at(0).limits;
+  ASSERT_EQ(known.size(), 3U);
+  for (const auto& [at, time, power] : {std::tuple{0U, 60_s, 120_W}, {1U, 44_s, 160_W}, {2U, 40_s, 200_W}}) {
+    EXPECT_NEAR(known[at].epoch_time.value(), time.value(), 1e-9);
+    EXPECT_NEAR(known[at].average_power.value(), power.value(), 1e-9);
+  }
 }
 
 TEST_F(JobEnds, AnUnreportedEnergyTeachesNothing) {

@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import postgres_server  # noqa: E402
 
 PATIENCE_S = 120
+DEFAULTS = {"c++": 64, "c": 32}  # batch sizes of the two programs
 zeus, programs, kills = "", {}, 3
 
 
@@ -172,12 +173,33 @@ class KeptJob(unittest.TestCase):
         with postgres_server.PostgresServer() as database:
             self.check_kills("c++", max(1, kills // 3), database.create_database("jobs"))
 
-    def test_a_server_that_is_not_there_is_one_clear_error(self):
+    def test_it_trains_unrecorded_if_the_server_is_away_when_it_is_opened(self):
         for language in programs:
             with self.subTest(language):
-                _, err = self.finish(self.start(language, f"unix:{self.folder}/none.sock", 1, "0"), code=1)
+                said, err = self.finish(self.start(language, f"unix:{self.folder}/none.sock", 1, "0"))
+                self.assertEqual([line.split()[:2] for line in said[:-2]], [["epoch", str(DEFAULTS[language])]] * len(said[:-2]))
+                self.assertGreater(len(said), 3)
+                self.assertEqual(said[-2:], ["model", "recurrence reached"])
                 self.assertEqual(len(err.splitlines()), 1, err)
-                self.assertIn("none.sock", err)
+                self.assertRegex(err, r"none\.sock.*the training goes on, but is not recorded")
+
+    def test_it_is_recorded_again_once_the_server_is_back(self):
+        for language in programs:
+            with self.subTest(language):
+                folder = self.folder / language
+                folder.mkdir()
+                running = self.start(language, f"unix:{folder}/serve.sock", 2)
+                first = self.said(running.stdout.readline().strip())
+                self.assertEqual(first, [DEFAULTS[language], 1])
+                server = Server(folder)
+                self.addCleanup(server.kill)
+                out, err = running.communicate("\n" * 1000, timeout=PATIENCE_S)
+                self.assertEqual(running.returncode, 0, err)
+                self.assertIn("not recorded", err)
+                view = self.view(server.url)
+                self.assertEqual([one["state"] for one in view["recurrences"]], ["reached"])
+                said = out.splitlines()
+                self.check_tries(view, said[said.index("recurrence reached") + 1:])
 
     def test_the_environment_names_a_server_too(self):
         server = self.serve()
