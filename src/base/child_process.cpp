@@ -140,7 +140,14 @@ std::optional<int> ChildProcess::collect() {
 // continues us.
 void ChildProcess::stop_with_group() const {
   take_terminal_back();
-  ::kill(::getpid(), SIGTSTP);
+  // Sent to this thread, it stops the process before the next line.
+  sigset_t stop{};
+  sigset_t former{};
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTSTP);
+  ::pthread_sigmask(SIG_UNBLOCK, &stop, &former);
+  (void)::raise(SIGTSTP);
+  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
   pass_terminal_on();
   ::kill(-process_, SIGCONT);
 }
@@ -181,6 +188,11 @@ bool ChildProcess::pass_signals_on() {
 std::optional<int> ChildProcess::asked_to_end() {
   pass_signals_on();
   return asked_to_end_;
+}
+
+std::optional<int> ChildProcess::look() {
+  pass_signals_on();
+  return collect();
 }
 
 std::optional<int> ChildProcess::wait_for(Seconds patience, std::span<pollfd> others) {

@@ -1,7 +1,7 @@
 // A command run as a child of this process, as time, nice and perf stat do: it inherits the terminal and the standard
-// streams, gets the signals that are sent to us, and its exit code becomes ours. One at a time, from the main thread,
-// in a program whose other threads block signals (background_thread.hpp): while a ChildProcess lives, the signals that
-// it passes on are blocked.
+// streams, gets the signals that are sent to us, and its exit code becomes ours. One at a time, made and destroyed by
+// the main thread, in a program whose other threads block signals (background_thread.hpp): while a ChildProcess lives,
+// the signals that it passes on are blocked. Between those two, one thread at a time calls it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -48,6 +48,10 @@ class ChildProcess {
   // nothing, when the time is up, when one of `others` is ready (its revents say so), or when it has passed on a signal
   // that usually ends a command. Signals that this process ignores are not passed on.
   std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
+  // The same without waiting, for a caller that polls by itself: descriptor() is readable when there is something to
+  // do.
+  std::optional<int> look();
+  [[nodiscard]] int descriptor() const { return signals_.get(); }
   // A message if the command could not be run, with the exit code that it then has; nothing before wait_for() has
   // returned that. A command that runs may exit with these codes itself, as a shell does if it cannot run one of its
   // own.

@@ -28,9 +28,11 @@ using std::chrono::steady_clock;
 constexpr int companion_socket = 3;
 constexpr std::size_t longest_line = 4096;
 
+constexpr Seconds longest_patience{2e6};  // within the milliseconds of poll(); a longer one means the same
+
 steady_clock::time_point deadline_after(Seconds patience) {
-  return steady_clock::now() +
-         std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>{patience.value()});
+  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                   std::chrono::duration<double>{std::min(patience, longest_patience).value()});
 }
 
 struct CompanionSpawn {

@@ -44,6 +44,11 @@ TEST(CompanionProcess, ItsEndIsSeen) {
   companion.nudge();
 }
 
+TEST(CompanionProcess, PatienceMayBeAsLongAsANumberIs) {
+  CompanionProcess companion{"/bin/sh", script("echo ready; read byte")};
+  EXPECT_EQ(companion.read_line(Seconds{1e300}), "ready");
+}
+
 TEST(CompanionProcess, SilenceIsNoLine) {
   CompanionProcess companion{"/bin/sh", script("echo unfinished | tr -d '\\n'; sleep 60")};
   EXPECT_EQ(companion.read_line(20_ms), std::nullopt);

@@ -17,6 +17,7 @@
 #include "device/watt_range.hpp"
 
 #include <zeus/device_values.hpp>
+#include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
 #include <map>
@@ -32,6 +33,12 @@ struct LessorReport {
   std::string name;                     // "zeusd at /run/zeusd/zeusd.sock"
   std::vector<std::string> works;       // what this user may do through it, one line each
   std::vector<DeviceProblem> problems;  // what this user may not do, and how to fix it
+};
+
+// The lessor does not answer. Leases of it may come back when it does; nothing that they had set is sure to hold.
+class LessorAway : public Error {
+ public:
+  using Error::Error;
 };
 
 // Whether processes that descend from this one may set the GPUs that it has leased.

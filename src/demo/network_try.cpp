@@ -27,7 +27,8 @@ trial_sessions::SessionGpus::Parts gpus_of(const Bench& bench, CounterMeter& cou
           .meter = std::make_unique<trial::MonitorWindows<CounterMeter>>(
               counter, [gpu](int /*number*/) { return gpu->identity().uuid; }),
           .sets_limits = true,
-          .limit_in_force = [gpu] { return gpu->power_limits().current.optional(); }};
+          .limit_in_force = [gpu] { return gpu->power_limits().current.optional(); },
+          .clock = bench.clock};
 }
 
 TrainingOptions at_eta(double eta) {

@@ -30,7 +30,8 @@ class Command {
     int output = 1;  // the descriptors to which its output is passed on
     int error = 2;
     Seconds grace{10};  // between the request to end and the kill
-    // Also called with what the command prints to standard output (0) or standard error (1).
+    // Also called with what the command prints to standard output (0) or standard error (1), by the thread that passes
+    // it on, until the command has ended.
     std::function<void(std::size_t stream, std::string_view bytes)> overheard = {};
   };
   using Seen = HeardProgress::Seen;
@@ -56,8 +57,9 @@ class Command {
   // How often it was stopped and continued.
   [[nodiscard]] virtual int times_stopped() const = 0;
   [[nodiscard]] virtual Seen seen() const = 0;
-  // Whether its last output to the user's error stream still lacks a line end.
-  [[nodiscard]] virtual bool in_the_middle_of_a_line() const = 0;
+  // Calls `write` while none of its output is passed on. `mid_line`: its last output to the user's error stream still
+  // lacks a line end.
+  virtual void between_its_output(const std::function<void(bool mid_line)>& write) = 0;
 };
 
 // Starts a command.

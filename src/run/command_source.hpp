@@ -12,6 +12,7 @@
 
 #include <zeus/units.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,9 +32,10 @@ class CommandSource final : public trial::Source {
   [[nodiscard]] bool has_started() const { return command_ != nullptr; }
   // The command that was started last.
   [[nodiscard]] Command& command() { return *command_; }
+  [[nodiscard]] Instant began() const { return began_; }
   // Since it was started.
   [[nodiscard]] Seconds time() const { return clock_.now() - began_; }
-  // Lines of its output that may show steps, of one that showed none.
+  // Lines of its output that may show steps, of one that showed none and has ended.
   [[nodiscard]] std::optional<ProposedSteps> proposed_steps() const { return study_->propose().steps; }
 
  private:
@@ -43,8 +45,9 @@ class CommandSource final : public trial::Source {
   Launch launch_;
   CommandTemplate words_;
   std::unique_ptr<Command> command_;
-  std::optional<OutputStudy> study_;  // used until a step is seen
-  bool steps_seen_ = false;
+  // Of the command's thread; used until a step is seen.
+  std::optional<OutputStudy> study_;
+  std::atomic<bool> steps_seen_ = false;
   Instant began_;
 };
 

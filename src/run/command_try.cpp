@@ -25,12 +25,13 @@ TrainingOptions session_options(const RunOptions& options) {
   return session;
 }
 
-trial_sessions::SessionGpus::Parts session_parts(TrainingGpus& gpus, bool sets_limits) {
+trial_sessions::SessionGpus::Parts session_parts(TrainingGpus& gpus, bool sets_limits, Clock& clock) {
   return {.open = [&gpus](const TrainingOptions& options) { return gpus.open(options); },
           .meter = std::make_unique<trial::MonitorWindows<Monitor>>(gpus.monitor(),
                                                                     [&gpus](int number) { return gpus.uuid(number); }),
           .sets_limits = sets_limits,
-          .limit_in_force = [&gpus] { return gpus.limit_in_force(); }};
+          .limit_in_force = [&gpus] { return gpus.limit_in_force(); },
+          .clock = clock};
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ CommandTry::CommandTry(const RunOptions& options, const Place& place, TrainingGp
                        Launch launch)
     : options_{options},
       source_{options_, place.environment, place.clock, std::move(launch)},
-      gpus_{session_parts(gpus, sets_limits), session_options(options)},
+      gpus_{session_parts(gpus, sets_limits, place.clock), session_options(options)},
       instruments_{gpus_, options.profile_time.value_or(usual_profile_time), place.clock},
       trial_{source_, instruments_, place.clock} {
   trial_.set_target(options.target);
@@ -53,6 +54,17 @@ CommandTry::CommandTry(const RunOptions& options, const Place& place, TrainingGp
 
 void CommandTry::optimize() {
   instruments_.search(options_.profile_time.value_or(usual_search_time));
+}
+
+std::optional<LimitsLost> CommandTry::limits_lost() const {
+  const std::optional<trial_sessions::SessionGpus::Loss>& loss = gpus_.loss();
+  if (!loss) {
+    return std::nullopt;
+  }
+  const Instant began = source_.began();
+  return LimitsLost{.from = loss->from - began,
+                    .until = loss->until ? std::optional{*loss->until - began} : std::nullopt,
+                    .why = gpus_.left_alone()};
 }
 
 std::optional<Unmeasured> CommandTry::unmeasured() const {

@@ -33,6 +33,8 @@ class CommandTry {
 
   // What the command took after its try was closed.
   [[nodiscard]] jobs::Try::Taken taken_since_closed() { return instruments_.since_closed(); }
+  // Empty if no limit that had been set was lost.
+  [[nodiscard]] std::optional<LimitsLost> limits_lost() const;
   // Empty if all limits that were to be measured were.
   [[nodiscard]] std::optional<Unmeasured> unmeasured() const;
   [[nodiscard]] bool has_started() const { return source_.has_started(); }

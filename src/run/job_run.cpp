@@ -26,12 +26,17 @@ JobRun::JobRun(const RunOptions& options, const Place& place, Messages& messages
       messages_{messages},
       gpus_{place, options.gpus},
       set_limits_{options.set_limits} {
-  messages_.set_open_line(
-      [this] { return training_ && training_->has_started() && training_->command().in_the_middle_of_a_line(); });
+  messages_.set_between([this](const Messages::Write& write) {
+    if (training_ && training_->has_started()) {
+      training_->command().between_its_output(write);
+    } else {
+      write(false);
+    }
+  });
 }
 
 JobRun::~JobRun() {
-  messages_.set_open_line({});
+  messages_.set_between({});
 }
 
 int JobRun::run() {
@@ -79,6 +84,9 @@ void JobRun::complain() {
     for (const std::string& text : silence_text(options_, training_->command().seen())) {
       messages_.warn(text);
     }
+  }
+  if (const std::optional<LimitsLost> lost = training_->limits_lost()) {
+    messages_.say(limits_lost_text(*lost));
   }
   if (training_->progress().diverged()) {
     messages_.warn("the metric was NaN or infinite at times, which never reaches a target");

@@ -7,8 +7,14 @@
 namespace zeus::run {
 
 void Messages::write(std::string_view line, Ink ink) {
-  err_ << (is_open_ && is_open_() ? "\n" : "") << inked("zeus:", ink, in_colour_) << ' ' << printable(line) << '\n'
-       << std::flush;
+  const Write write_line = [&](bool mid_line) {
+    err_ << (mid_line ? "\n" : "") << inked("zeus:", ink, in_colour_) << ' ' << printable(line) << '\n' << std::flush;
+  };
+  if (between_) {
+    between_(write_line);
+  } else {
+    write_line(false);
+  }
 }
 
 void Messages::say(std::string_view line, Ink ink) {

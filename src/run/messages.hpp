@@ -18,8 +18,10 @@ class Messages {
   // A quiet one prints nothing but problems. The stream outlives it.
   Messages(std::ostream& err, bool quiet, bool in_colour = false) : err_{err}, quiet_{quiet}, in_colour_{in_colour} {}
 
-  // Sets how to ask whether a line of the command is still open; without it, none is.
-  void set_open_line(std::function<bool()> is_open) { is_open_ = std::move(is_open); }
+  // Sets how to write while the command's output stands still, knowing whether a line of it is open; without it, none
+  // is.
+  using Write = std::function<void(bool mid_line)>;
+  void set_between(std::function<void(const Write&)> between) { between_ = std::move(between); }
 
   void say(std::string_view line, Ink ink = Ink::plain);
   // The same warning is printed once.
@@ -31,7 +33,7 @@ class Messages {
   std::ostream& err_;
   bool quiet_;
   bool in_colour_;
-  std::function<bool()> is_open_;
+  std::function<void(const Write&)> between_;
   std::set<std::string, std::less<>> warned_;
 };
 

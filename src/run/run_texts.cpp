@@ -226,6 +226,12 @@ std::string alone_text(const TrainingResult& result) {
   return text + fmt::format("; comparing limits took {} of it", to_text(result.profiling_time));
 }
 
+std::string limits_lost_text(const LimitsLost& lost) {
+  const std::string when = lost.until ? fmt::format("between {} and {}", to_text(lost.from), to_text(*lost.until))
+                                      : fmt::format("from {} on", to_text(lost.from));
+  return fmt::format("{} it ran without a power limit of its own: {}", when, lost.why);
+}
+
 std::optional<std::string> batch_size_question(const RunOptions& options) {
   if (options.batch_sizes.size() < 2 || CommandTemplate{options.command}.asks_for("batch_size")) {
     return std::nullopt;

@@ -52,6 +52,14 @@ bool has_saved(const records::RecurrenceView& recurrence);
 // The same line for a command without a job.
 std::string alone_text(const TrainingResult& result);
 
+// A training that lost the power limits which had been set, and until when, if one was set again.
+struct LimitsLost {
+  Seconds from;
+  std::optional<Seconds> until;
+  std::string why;
+};
+std::string limits_lost_text(const LimitsLost& lost);
+
 // A training that ended before its power limits were measured.
 struct Unmeasured {
   std::size_t limits = 0;

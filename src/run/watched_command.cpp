@@ -1,16 +1,21 @@
 #include "run/watched_command.hpp"
 
+#include "base/background_thread.hpp"
 #include "run/reports.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
+#include <cstdint>
+#include <span>
 
 namespace zeus::run {
 
@@ -53,26 +58,62 @@ WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)
   }
   reports_ = FileDescriptor{ends[0]};
   their_reports_ = FileDescriptor{ends[1]};
+  wake_ = FileDescriptor{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake_) {
+    throw system_failure(errno, "cannot make an event");
+  }
   child_.emplace(ChildProcess::Plan{.command = plan.command,
                                     .environment = environment_for(plan, their_reports_.get()),
                                     .own_group = true,
                                     .before_command = [this] { relay_.attach(); }});
   relay_.attached();
   guard_.emplace(child_->process(), plan.grace);
+  thread_ = background_thread([this] { relay(); });
 }
 
 WatchedCommand::~WatchedCommand() {
   end();
-  while (!code_) {
-    (void)wait(longest_pause);
-  }
+  thread_.join();
 }
 
 void WatchedCommand::end() {
+  const std::lock_guard lock{mutex_};
   if (!code_) {
     told_to_end_ = true;
     termination_.begin(clock_.now());
+    wake();
   }
+}
+
+// The thread may wait for longer than what is due now.
+void WatchedCommand::wake() const {
+  constexpr std::uint64_t once = 1;
+  (void)!::write(wake_.get(), &once, sizeof once);
+}
+
+std::optional<int> WatchedCommand::exit_code() const {
+  const std::lock_guard lock{mutex_};
+  return code_;
+}
+
+std::optional<std::string> WatchedCommand::why_not_run() const {
+  const std::lock_guard lock{mutex_};
+  return child_->why_not_run();
+}
+
+int WatchedCommand::times_stopped() const {
+  const std::lock_guard lock{mutex_};
+  return child_->times_stopped();
+}
+
+WatchedCommand::Seen WatchedCommand::seen() const {
+  const std::lock_guard lock{mutex_};
+  return heard_.seen();
+}
+
+void WatchedCommand::between_its_output(const std::function<void(bool mid_line)>& write) {
+  const std::lock_guard lock{mutex_};
+  write(mid_line_);
 }
 
 std::optional<int> WatchedCommand::outer_signal() {
@@ -94,10 +135,14 @@ void WatchedCommand::heed_signals() {
   }
 }
 
-// A signal that is read here no longer ends the next wait.
 std::optional<int> WatchedCommand::asked_to_end() {
+  const std::lock_guard lock{mutex_};
   if (!code_) {
+    const bool ending = termination_.begun();
     heed_signals();
+    if (termination_.begun() != ending) {
+      wake();
+    }
   }
   return outer_signal();
 }
@@ -120,11 +165,10 @@ void WatchedCommand::read_reports() {
   }
 }
 
-Seconds WatchedCommand::pause(Instant deadline) const {
-  const Instant now = clock_.now();
-  Seconds pause = deadline - now;
+Seconds WatchedCommand::pause() const {
+  Seconds pause = longest_pause;
   if (const std::optional<Instant> next = termination_.next()) {
-    pause = std::min(pause, *next - now);
+    pause = std::min(pause, *next - clock_.now());
   }
   return std::max(terminal_ ? std::min(pause, look_at_terminal) : pause, Seconds{});
 }
@@ -138,38 +182,71 @@ void WatchedCommand::send_what_is_due() {
 }
 
 std::vector<trial::Progress> WatchedCommand::wait(Seconds patience) {
-  const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
+  std::unique_lock lock{mutex_};
   const Instant deadline = clock_.now() + std::min(patience, longest_pause);
-  while (!code_ && !heard_.any()) {
-    send_what_is_due();
-    std::vector<pollfd> watched = relay_.wanted();
-    watched.push_back({.fd = reports_.get(), .events = POLLIN, .revents = 0});
-    code_ = child_->wait_for(std::max(pause(deadline), Seconds{1e-6}), watched);
-    heed_signals();
-    relay_.move(watched, listen);
-    if (watched.back().revents != 0) {
-      read_reports();
-    }
-    if (terminal_ && relay_.follow_window_size()) {
-      ::kill(-child_->process(), SIGWINCH);
-    }
-    if (clock_.now() >= deadline) {
-      break;
-    }
+  while (!code_ && !failure_ && !heard_.any() && clock_.now() < deadline) {
+    clock_.wait_until(lock, changed_, deadline);
   }
-  if (code_ && guard_) {
-    finish();
+  if (failure_) {
+    std::rethrow_exception(failure_);
   }
   return heard_.take();
 }
 
+void WatchedCommand::relay() {
+  std::unique_lock lock{mutex_};
+  try {
+    std::optional<int> code;
+    while (!code) {
+      code = relay_once(lock);
+      if (heard_.any()) {
+        changed_.notify_all();
+      }
+    }
+    finish(*code);
+  } catch (...) {
+    ::kill(-child_->process(), SIGKILL);
+    failure_ = std::current_exception();
+  }
+  changed_.notify_all();
+}
+
+std::optional<int> WatchedCommand::relay_once(std::unique_lock<std::mutex>& lock) {
+  send_what_is_due();
+  std::vector<pollfd> watched = relay_.wanted();
+  const std::size_t channels = watched.size();
+  for (const int descriptor : {reports_.get(), child_->descriptor(), wake_.get()}) {
+    watched.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+  }
+  const auto milliseconds = static_cast<int>(std::ceil(pause().value() * 1e3));
+  lock.unlock();
+  const int ready = ::poll(watched.data(), watched.size(), milliseconds);
+  lock.lock();
+  if (ready < 0) {
+    std::ranges::for_each(watched, [](pollfd& one) { one.revents = 0; });
+  }
+  std::uint64_t woken = 0;
+  (void)!::read(wake_.get(), &woken, sizeof woken);
+  const std::optional<int> code = child_->look();
+  heed_signals();
+  relay_.move(std::span{watched}.first(channels),
+              [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); });
+  if (watched[channels].revents != 0) {
+    read_reports();
+  }
+  if (terminal_ && relay_.follow_window_size()) {
+    ::kill(-child_->process(), SIGWINCH);
+  }
+  return code;
+}
+
 // The command itself has ended. Reads what it left in the pipes; if it was told to end, the processes that it left
 // running end too.
-void WatchedCommand::finish() {
+void WatchedCommand::finish(int code) {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   guard_->dismiss();
-  if (code_ == 128 + SIGKILL && termination_.killed() && !told_to_end_) {
-    code_ = 128 + outer_signal().value_or(SIGKILL);
+  if (code == 128 + SIGKILL && termination_.killed() && !told_to_end_) {
+    code = 128 + outer_signal().value_or(SIGKILL);
   }
   if (termination_.begun() && !told_to_end_) {
     // The signal had gone to the command alone.
@@ -183,6 +260,7 @@ void WatchedCommand::finish() {
   read_reports();
   heard_.finish();
   guard_.reset();
+  code_ = code;
 }
 
 }  // namespace zeus::run

@@ -2,7 +2,8 @@
 // reports.hpp) becomes progress; it can be made to end with all its processes. It has a process group of its own, which
 // gets the terminal; however this process dies, the group is ended.
 //
-// The main thread of a program, one command at a time, as for ChildProcess.
+// Threads: the main thread of a program makes, calls and destroys it, one command at a time. A thread of its own passes
+// output and signals on, so neither waits for what the main thread does with GPUs, stores and servers meanwhile.
 #pragma once
 
 #include "base/child_process.hpp"
@@ -17,11 +18,15 @@
 
 #include <zeus/units.hpp>
 
+#include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace zeus::run {
@@ -35,12 +40,11 @@ class WatchedCommand final : public Command {
   // Ends the command if it still runs, as end() does.
   ~WatchedCommand() override;
 
-  // Passes output and signals on while it waits.
   std::vector<trial::Progress> wait(Seconds patience) override;
   // If the command had to be killed after a signal to this process: the code of that signal.
-  [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
+  [[nodiscard]] std::optional<int> exit_code() const override;
 
-  [[nodiscard]] std::optional<std::string> why_not_run() const override { return child_->why_not_run(); }
+  [[nodiscard]] std::optional<std::string> why_not_run() const override;
 
   // Asks the whole group to end, and kills it after the grace.
   void end() override;
@@ -49,24 +53,32 @@ class WatchedCommand final : public Command {
   // command end, within the grace.
   [[nodiscard]] std::optional<int> asked_to_end() override;
   // How often Ctrl-Z stopped it, together with this process, until `fg` or `bg`.
-  [[nodiscard]] int times_stopped() const override { return child_->times_stopped(); }
-  [[nodiscard]] Seen seen() const override { return heard_.seen(); }
+  [[nodiscard]] int times_stopped() const override;
+  [[nodiscard]] Seen seen() const override;
   // Looks at standard error, or at the file that is both streams.
-  [[nodiscard]] bool in_the_middle_of_a_line() const override { return mid_line_; }
+  void between_its_output(const std::function<void(bool mid_line)>& write) override;
 
  private:
+  // The thread's work, and what it calls, with the mutex held but for the wait.
+  void relay();
+  [[nodiscard]] std::optional<int> relay_once(std::unique_lock<std::mutex>& lock);
   void hear(std::size_t channel, std::string_view bytes);
   void read_reports();
   // The signal from outside that asks for the end.
   [[nodiscard]] std::optional<int> outer_signal();
   void heed_signals();
   void send_what_is_due();
-  void finish();
-  [[nodiscard]] Seconds pause(Instant deadline) const;
+  void wake() const;
+  void finish(int code);
+  [[nodiscard]] Seconds pause() const;
 
   Clock& clock_;
-  FileDescriptor reports_;        // the file where the script may write reports
-  FileDescriptor their_reports_;  // kept open for writing, so that the file has no end
+  // Guards all that follows, apart from descriptors that the thread polls.
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  // there is progress, or the end
+  FileDescriptor reports_;           // the file where the script may write reports
+  FileDescriptor their_reports_;     // kept open for writing, so that the file has no end
+  FileDescriptor wake_;              // ends the thread's wait
   OutputRelay relay_;
   HeardProgress heard_;
   std::function<void(std::size_t, std::string_view)> overheard_;
@@ -77,6 +89,8 @@ class WatchedCommand final : public Command {
   bool told_to_end_ = false;
   bool terminal_ = false;
   bool mid_line_ = false;
+  std::exception_ptr failure_;  // the thread's
+  std::thread thread_;
 };
 
 }  // namespace zeus::run

@@ -194,10 +194,33 @@ TEST_F(WatchedCommandTest, ReturnsWhenTheTimeIsUp) {
 
 TEST_F(WatchedCommandTest, KnowsWhetherALineIsOpen) {
   WatchedCommand command{plan("printf 'half'; sleep 600"), clock_};
-  while (!command.in_the_middle_of_a_line() && !command.exit_code()) {
+  bool open = false;
+  while (!open && !command.exit_code()) {
     (void)command.wait(Seconds{0.01});
+    command.between_its_output([&](bool mid_line) { open = mid_line; });
   }
-  EXPECT_TRUE(command.in_the_middle_of_a_line());
+  EXPECT_TRUE(open);
+}
+
+// More than a pipe holds, and then a signal, while the main thread is busy elsewhere.
+TEST_F(WatchedCommandTest, PassesOutputAndSignalsOnWhileNothingWaitsForIt) {
+  WatchedCommand command{plan("trap 'echo asked; exit 3' TERM; head -c 300000 /dev/zero; : > " + path("ready") +
+                              "; while :; do sleep 0.01; done"),
+                         clock_};
+  const Instant until = clock_.now() + long_enough;
+  const auto wait_for = [&](const auto& done) {
+    while (!done() && clock_.now() < until) {
+      clock_.sleep_until(clock_.now() + Seconds{0.01});
+    }
+    return done();
+  };
+  ASSERT_TRUE(wait_for([&] { return std::filesystem::exists(path("ready")); }));
+  ::kill(::getpid(), SIGTERM);
+  ASSERT_TRUE(wait_for([&] { return output().ends_with("asked\n"); }));
+  ASSERT_TRUE(wait_for([&] { return command.exit_code().has_value(); }));
+  EXPECT_EQ(command.exit_code(), 3);
+  EXPECT_EQ(command.asked_to_end(), SIGTERM);
+  EXPECT_EQ(output().size(), 300000 + std::string{"asked\n"}.size());
 }
 
 }  // namespace

@@ -87,6 +87,36 @@ TEST_F(SessionTest, ASliceOverruledByTheSameProcessIsLostAndReported) {
   EXPECT_EQ(training_.limit(2), 250_W);
 }
 
+TEST_F(SessionTest, ALessorThatIsAwayIsNamedOnceAndTuningGoesOnWhenItIsBack) {
+  SessionParts parts = training_.parts();
+  bool away = true;
+  int asked = 0;
+  parts.acquire = [&, acquire = parts.acquire](std::string_view uuid, Seconds term) {
+    ++asked;
+    if (away) {
+      throw control::LessorAway{ErrorKind::unavailable, "the daemon is away"};
+    }
+    return acquire(uuid, term);
+  };
+  Session session{std::move(parts), options_};
+  ASSERT_TRUE(session.next_epoch());
+  const auto train_until = [&](Seconds end) {
+    while (training_.elapsed() < end) {
+      session.begin_step();
+      training_.step();
+    }
+  };
+  train_until(40_s);
+  EXPECT_EQ(asked, 6) << "at once, then after 1, 2, 4, 8 and 16 s";
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("goes on without being optimized: the daemon is away")));
+  EXPECT_THAT(of_kind<SettingRefused>(events_), IsEmpty());
+  away = false;
+  train_until(200_s);
+  ASSERT_TRUE(session.optimum());
+  EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.01 * best_cost(v100(), work_));
+  EXPECT_THAT(said_, SizeIs(1));
+}
+
 TEST_F(SessionTest, ASecondOneOfTheSameProcessIsOptimizedAsTheFirstWas) {
   Session first{training_.parts(), options_};
   run_epochs(first, training_, 1, 400);

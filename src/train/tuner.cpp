@@ -27,6 +27,10 @@ namespace {
 // Boundaries between steps that follow sooner than this are not reported to the profiler.
 constexpr Seconds shortest_boundary{0.004};
 
+// Between questions to a lessor that is away.
+constexpr Seconds shortest_lessor_pause{1};
+constexpr Seconds longest_lessor_pause{60};
+
 // Stands for "as found", which need not be the same limit on every GPU.
 const PowerSetting as_found{};
 
@@ -51,6 +55,7 @@ struct Tuner::Outcome {
   Status status = Status::done;
   std::string why;                // in this rank
   std::optional<Watts> enforced;  // here
+  bool lessor_away = false;       // here
 
   void joined(Joining& join) { join.largest(status); }
 };
@@ -84,6 +89,8 @@ void Tuner::guarded(Body&& body) {
     std::forward<Body>(body)();
   } catch (const LeaseLost& error) {
     stop(error.what(), State::interrupted);
+  } catch (const control::LessorAway& error) {
+    wait_for_lessor(error.message());
   } catch (const std::exception& error) {
     stop(error.what());
   }
@@ -201,9 +208,37 @@ std::optional<PowerSetting> Tuner::predicted_from() const {
 }
 
 void Tuner::begin_epoch() {
-  if (state_ != State::interrupted || !parts_.ranks.alone()) {
-    return;
+  if (state_ == State::interrupted && parts_.ranks.alone() && (!lessor_away_ || lessor_is_back())) {
+    resume();
   }
+}
+
+// The warning is said once; what follows is the same absence.
+void Tuner::wait_for_lessor(const std::string& why) {
+  stop(why, parts_.ranks.alone() ? State::interrupted : State::left);
+  lessor_away_ = true;
+  lessor_pause_ = shortest_lessor_pause;
+  ask_lessor_at_ = parts_.clock.now() + lessor_pause_;
+}
+
+bool Tuner::lessor_is_back() {
+  const Instant now = parts_.clock.now();
+  if (now < ask_lessor_at_) {
+    return false;
+  }
+  try {
+    parts_.group.lease();
+    return true;
+  } catch (const std::exception&) {
+    parts_.group.release();
+    lessor_pause_ = std::min(2.0 * lessor_pause_, longest_lessor_pause);
+    ask_lessor_at_ = parts_.clock.now() + lessor_pause_;
+    return false;
+  }
+}
+
+void Tuner::resume() {
+  lessor_away_ = false;
   state_ = State::as_found;
   why_not_.clear();
   if (const std::optional<PowerSetting> setting = held_) {
@@ -226,6 +261,10 @@ void Tuner::step(std::uint64_t over) {
     watch_.add(over, now - *last_boundary_);
   }
   last_boundary_ = now;
+  if (state_ == State::interrupted && lessor_away_ && lessor_is_back()) {
+    resume();
+    return;
+  }
   guarded([&] {
     renew();
     if (held_ || !profiler_) {
@@ -348,11 +387,15 @@ Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
       return {};
     }
     parts_.group.lease();
+  } catch (const control::LessorAway& error) {
+    return {.status = lease_lost, .why = error.message(), .enforced = {}, .lessor_away = true};
   } catch (const std::exception& error) {
     return {.status = hopeless, .why = error.what(), .enforced = {}};
   }
   try {
     return {.status = done, .why = {}, .enforced = parts_.group.apply(setting)};
+  } catch (const control::LessorAway& error) {
+    return {.status = lease_lost, .why = error.message(), .enforced = {}, .lessor_away = true};
   } catch (const Error& error) {
     const ErrorKind kind = error.kind();
     // On a conflict, a process that borrowed the leases from this one sets the GPUs, and may keep the leases.
@@ -386,7 +429,11 @@ std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool opti
     case Outcome::Status::refused:
       return refused(setting, outcome.why);
     case Outcome::Status::lease_lost:
-      stop(outcome.why, parts_.ranks.alone() ? State::interrupted : State::left);
+      if (outcome.lessor_away) {
+        wait_for_lessor(outcome.why);
+      } else {
+        stop(outcome.why, parts_.ranks.alone() ? State::interrupted : State::left);
+      }
       return ProfilerActions{};
     case Outcome::Status::hopeless:
       stop(outcome.why);

@@ -81,7 +81,7 @@ class Tuner {
     profiling,
     as_found,     // profiling is over, or the setting to hold was refused
     in_force,     // the optimum, or the setting to hold
-    interrupted,  // by a lost lease: as found, until the next epoch
+    interrupted,  // by a lost lease: as found, until the next epoch, or until a lessor that is away is back
     left,         // as found, for good
   };
   struct Outcome;  // the result of setting the GPUs
@@ -99,6 +99,10 @@ class Tuner {
   void note_end_of_profiling();
   void in_slices(bool now);
   void watch_from_now();
+  // Whether a lessor that was away gives leases again; asked with growing pauses.
+  [[nodiscard]] bool lessor_is_back();
+  void wait_for_lessor(const std::string& why);
+  void resume();
   void renew();
   void stop(const std::string& why, State state);
   void leave(const std::string& why, State state);
@@ -113,6 +117,9 @@ class Tuner {
   std::string why_not_;  // set in `interrupted` and `left`
   std::string trouble_;
   std::string again_;
+  bool lessor_away_ = false;  // in `interrupted`: the reason
+  Instant ask_lessor_at_;
+  Seconds lessor_pause_;
   std::unique_ptr<optimize::Profiler> profiler_;
   std::optional<records::PowerSetting> held_;  // in place of the optimum
   std::optional<std::uint64_t> batch_size_;

@@ -84,7 +84,9 @@ Answer HttpClient::ask(const Request& request, Seconds answer_time) {
       throw gone(state_->plan.server.name());
     }
   }
-  ClientConnection connection{state_->plan};
+  ClientPlan plan = state_->plan;
+  plan.connect_time = std::min(plan.connect_time, answer_time);
+  ClientConnection connection{plan};
   if (std::optional<Answer> answer = state_->ask_on(connection, request, text, answer_time)) {
     return std::move(*answer);
   }

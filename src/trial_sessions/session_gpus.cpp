@@ -1,21 +1,36 @@
 #include "trial_sessions/session_gpus.hpp"
 
 #include <utility>
+#include <variant>
 
 namespace zeus::trial_sessions {
 
 SessionGpus::SessionGpus(Parts parts, TrainingOptions base) : parts_{std::move(parts)}, base_{std::move(base)} {
 }
 
+void SessionGpus::hear(const TrainingEvent& event, bool compares) {
+  heard_.hear(event, compares);
+  if (std::holds_alternative<SettingApplied>(event)) {
+    set_any_ = true;
+    if (loss_ && !loss_->until) {
+      loss_->until = parts_.clock.now();
+    }
+  } else if (std::holds_alternative<Unoptimized>(event) && set_any_ && !loss_) {
+    loss_ = Loss{.from = parts_.clock.now(), .until = {}};
+  }
+}
+
 void SessionGpus::begin() {
   leave();
+  set_any_ = false;
+  loss_.reset();
   heard_.forget_refusals();
   result_.reset();
 }
 
 void SessionGpus::open(TrainingOptions options, bool compares) {
   leave();
-  options.listener = [this, compares](const TrainingEvent& event) { heard_.hear(event, compares); };
+  options.listener = [this, compares](const TrainingEvent& event) { hear(event, compares); };
   session_ = parts_.open(options);
 }
 

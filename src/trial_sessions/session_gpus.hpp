@@ -1,6 +1,7 @@
 // The GPUs of a try over sessions of this program (train::Session), one after another. One thread.
 #pragma once
 
+#include "base/clock.hpp"
 #include "train/session.hpp"
 #include "trial/gpus.hpp"
 #include "trial/heard_limits.hpp"
@@ -25,6 +26,7 @@ class SessionGpus final : public trial::Gpus {
     std::unique_ptr<trial::Meter> meter;
     bool sets_limits = false;
     std::function<std::optional<Watts>()> limit_in_force;
+    Clock& clock;
   };
   // `base` has the goal and the mode of all sessions, without a listener.
   SessionGpus(Parts parts, TrainingOptions base);
@@ -44,11 +46,18 @@ class SessionGpus final : public trial::Gpus {
   [[nodiscard]] std::optional<Watts> chosen() const override { return heard_.chosen(); }
   [[nodiscard]] std::string left_alone() const override { return heard_.left_alone(); }
 
+  // When this training lost limits that had been set, and when one was set again.
+  struct Loss {
+    Instant from;
+    std::optional<Instant> until;
+  };
+  [[nodiscard]] const std::optional<Loss>& loss() const { return loss_; }
   // Of the last session that is over.
   [[nodiscard]] const std::optional<TrainingResult>& result() const { return result_; }
 
  private:
   void open(TrainingOptions options, bool compares);
+  void hear(const TrainingEvent& event, bool compares);
 
   Parts parts_;
   TrainingOptions base_;
@@ -56,6 +65,8 @@ class SessionGpus final : public trial::Gpus {
   PowerProfile compared_;
   std::optional<TrainingResult> result_;
   trial::HeardLimits<SettingApplied, SettingRefused, Unoptimized> heard_;
+  bool set_any_ = false;
+  std::optional<Loss> loss_;
 };
 
 }  // namespace zeus::trial_sessions

@@ -47,7 +47,7 @@ class EndlessCommand final : public Command {
   [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
   [[nodiscard]] int times_stopped() const override { return 0; }
   [[nodiscard]] Seen seen() const override { return {}; }
-  [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
+  void between_its_output(const std::function<void(bool mid_line)>& write) override { write(false); }
 
  private:
   std::function<std::vector<trial::Progress>()> tell_;

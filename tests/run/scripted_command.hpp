@@ -10,6 +10,7 @@
 #include "tests/support/stepped_clock.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ class ScriptedCommand final : public run::Command {
   [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
   [[nodiscard]] int times_stopped() const override { return 0; }
   [[nodiscard]] Seen seen() const override { return heard_.seen(); }
-  [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
+  void between_its_output(const std::function<void(bool mid_line)>& write) override { write(false); }
 
  private:
   // Brings it up to now; returns the time of its next event.

@@ -1,6 +1,7 @@
 #include "backends/zeusd/daemon_link.hpp"
 
 #include "base/log.hpp"
+#include "control/lessor.hpp"
 #include "protocol/error_body.hpp"
 #include "protocol/query.hpp"
 
@@ -39,6 +40,12 @@ struct DaemonLink::Timed {
 namespace {
 
 constexpr std::size_t most_idle = 4;
+
+// For a sign of life: many times what a daemon needs for one.
+constexpr Seconds sign_time{0.05};
+// Between questions to a daemon that is away.
+constexpr double shortest_pause_s = 0.5;
+constexpr double longest_pause_s = 60;
 
 // The kind of an answer that is not 200; its message is the daemon's.
 ErrorKind kind_of(int status) {
@@ -155,6 +162,50 @@ transport::Answer DaemonLink::ask(std::string_view method, std::string_view path
   return answer;
 }
 
+bool DaemonLink::gives_a_sign() {
+  try {
+    static_cast<void>(ask("GET", "/discover", {}, sign_time));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void DaemonLink::throw_away(std::string_view how) {
+  const double pause = std::max(pause_s_.load(), shortest_pause_s);
+  pause_s_ = std::min(2 * pause, longest_pause_s);
+  ask_again_at_ = (clock_.now() + Seconds{pause}).nanoseconds;
+  throw control::LessorAway{ErrorKind::unavailable, fmt::format("{} {}", name(), how),
+                            "check whether it runs (`systemctl status zeusd`)"};
+}
+
+transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::string_view path, const Query& query) {
+  if (const std::int64_t then = ask_again_at_; then != 0) {
+    if (clock_.now().nanoseconds < then) {
+      throw control::LessorAway{ErrorKind::unavailable, fmt::format("{} is away", name()), {}};
+    }
+    if (!gives_a_sign()) {
+      throw_away("is still away");
+    }
+    ask_again_at_ = 0;
+  }
+  std::optional<Error> failed;
+  try {
+    transport::Answer answer = ask(method, path, query, a_moment);
+    pause_s_ = 0;
+    return answer;
+  } catch (const Error& error) {
+    failed = error;
+  }
+  if (failed->kind() == ErrorKind::unavailable) {
+    throw_away("cannot be reached");
+  }
+  if (failed->kind() == ErrorKind::timeout && !gives_a_sign()) {
+    throw_away("does not answer");
+  }
+  throw Error{*failed};
+}
+
 std::string DaemonLink::get(std::string_view path, const Query& query, Seconds answer_time) {
   transport::Answer answer = ask("GET", path, query, answer_time);
   if (answer.status != static_cast<int>(Status::ok)) {
@@ -175,8 +226,20 @@ Error DaemonLink::refusal(const transport::Answer& answer, std::optional<std::ui
 }
 
 const protocol::DiscoveryAnswer& DaemonLink::discover(Seconds answer_time) {
+  return keep(get("/discover", {}, answer_time));
+}
+
+const protocol::DiscoveryAnswer& DaemonLink::discover_in_passing() {
+  const transport::Answer answer = ask_in_passing("GET", "/discover");
+  if (answer.status != static_cast<int>(Status::ok)) {
+    throw refusal(answer);
+  }
+  return keep(answer.body);
+}
+
+const protocol::DiscoveryAnswer& DaemonLink::keep(std::string_view body) {
   auto fresh = std::make_unique<Known>();
-  fresh->answer = protocol::read_answer<protocol::DiscoveryAnswer>(get("/discover", {}, answer_time));
+  fresh->answer = protocol::read_answer<protocol::DiscoveryAnswer>(body);
   Known* present = known_.load();
   do {
     if (present != nullptr && present->answer == fresh->answer) {
@@ -205,9 +268,10 @@ std::optional<std::uint32_t> DaemonLink::gpu_number(std::string_view uuid) const
   return gpu == all->gpus.end() ? std::nullopt : std::optional{gpu->id};
 }
 
-DaemonLink::Timed DaemonLink::read(const Query& query, Seconds answer_time) {
+template <typename Get>
+DaemonLink::Timed DaemonLink::timed(const Get& get) {
   const Instant before = clock_.now();
-  const std::string body = get("/v1/readings", query, answer_time);
+  const std::string body = get();
   const Seconds took = clock_.now() - before;
   Timed timed{protocol::read_answer<protocol::Readings>(body), {}, {}};
   const Seconds ahead = timed.readings.now - (before + took / 2);
@@ -226,7 +290,7 @@ bool DaemonLink::is_here() {
       const Query one = all->cpus.empty()
                             ? Query{{"gpu_ids", std::to_string(all->gpus.front().id)}, {"parts", "energy"}}
                             : Query{{"cpu_ids", std::to_string(all->cpus.front().id)}};
-      return read(one, patience_at_start).ahead == Seconds{0};
+      return timed([&] { return get("/v1/readings", one, patience_at_start); }).ahead == Seconds{0};
     } catch (const Error&) {  // reading is refused: judge by the kind of socket
       return !place_.endpoint.unix_path.empty();
     }
@@ -238,12 +302,19 @@ protocol::GpuReadings DaemonLink::read_gpu(std::uint32_t number, std::uint32_t p
   if (!is_ours()) {
     return read_existing_gpu(number);
   }
-  Timed timed = read({{"gpu_ids", std::to_string(number)}, {"parts", protocol::GpuParts::text(parts)}});
-  if (timed.readings.gpus.size() != 1) {
+  Timed read = timed([&] {
+    transport::Answer answer = ask_in_passing(
+        "GET", "/v1/readings", {{"gpu_ids", std::to_string(number)}, {"parts", protocol::GpuParts::text(parts)}});
+    if (answer.status != static_cast<int>(Status::ok)) {
+      throw refusal(answer);
+    }
+    return std::move(answer.body);
+  });
+  if (read.readings.gpus.size() != 1) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report GPU {}", name(), number)};
   }
-  protocol::GpuReadings& gpu = timed.readings.gpus.front();
-  for_each_reading(gpu, [&](auto& reading) { move_in_time(reading, timed.ahead, timed.round_trip); });
+  protocol::GpuReadings& gpu = read.readings.gpus.front();
+  for_each_reading(gpu, [&](auto& reading) { move_in_time(reading, read.ahead, read.round_trip); });
   return std::move(gpu);
 }
 
@@ -251,13 +322,13 @@ protocol::CpuReadings DaemonLink::read_cpu(std::uint32_t number) {
   if (!is_ours()) {
     return read_existing_cpu(number);
   }
-  Timed timed = read({{"cpu_ids", std::to_string(number)}});
-  if (timed.readings.cpus.size() != 1) {
+  Timed read = timed([&] { return get("/v1/readings", {{"cpu_ids", std::to_string(number)}}); });
+  if (read.readings.cpus.size() != 1) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report CPU package {}", name(), number)};
   }
-  protocol::CpuReadings& cpu = timed.readings.cpus.front();
+  protocol::CpuReadings& cpu = read.readings.cpus.front();
   for (protocol::CpuCounterReading* const domain : {&cpu.package, &cpu.dram}) {
-    move_in_time(domain->energy, timed.ahead, timed.round_trip);
+    move_in_time(domain->energy, read.ahead, read.round_trip);
   }
   return std::move(cpu);
 }

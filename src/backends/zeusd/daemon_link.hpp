@@ -34,6 +34,8 @@ class DaemonLink {
   static constexpr Seconds patience_at_start{2};
   // Longer than a call to a driver may take in the daemon, after which the daemon answers anyway.
   static constexpr Seconds patience{10};
+  // The longest that a training waits for an answer. A daemon that has none by then is asked for a sign of life.
+  static constexpr Seconds a_moment{0.4};
 
   DaemonLink(DaemonPlace place, Clock& clock);
   DaemonLink(const DaemonLink&) = delete;
@@ -48,11 +50,18 @@ class DaemonLink {
   // The answer, whatever its status; Errors as for transport::HttpClient::ask().
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query = {},
                         Seconds answer_time = patience);
+  // For calls on a training's path: as ask(), for a moment. Throws control::LessorAway if the daemon cannot be reached
+  // or gives no sign of life. From then on, the calls of all users of this link throw it at once. After a pause, which
+  // grows as long as the daemon stays away, the next call asks for a sign of life before it goes on. A daemon that
+  // lives and only has no answer yet is a timeout Error.
+  transport::Answer ask_in_passing(std::string_view method, std::string_view path, const Query& query = {});
   // The body of a 200 answer; for any other status, the Error that it stands for.
   std::string get(std::string_view path, const Query& query = {}, Seconds answer_time = patience);
 
   // Asks for the node's devices, and keeps the answer for known().
   const protocol::DiscoveryAnswer& discover(Seconds answer_time = patience);
+  // The same, as ask_in_passing() does.
+  const protocol::DiscoveryAnswer& discover_in_passing();
   // The last discovery; null before the first. A returned pointer stays valid as long as this object lives.
   [[nodiscard]] const protocol::DiscoveryAnswer* known() const;
   // The daemon's number for a GPU; nothing if it does not have that GPU.
@@ -61,6 +70,7 @@ class DaemonLink {
   // The readings of one GPU, at least these parts (protocol::GpuParts), or of one CPU package, with times on this
   // machine's clock. If the daemon's clock is another one, the times are certain to half the duration of the request;
   // then each latency includes that.
+  // For a moment, as ask_in_passing() does.
   protocol::GpuReadings read_gpu(std::uint32_t number, std::uint32_t parts);
   protocol::CpuReadings read_cpu(std::uint32_t number);
   // Whether the daemon that was discovered is on this machine: judged by its clock, which no other machine has, or by
@@ -76,7 +86,12 @@ class DaemonLink {
   struct Timed;
 
   Pool& pool();
-  Timed read(const Query& query, Seconds answer_time = patience);
+  const protocol::DiscoveryAnswer& keep(std::string_view body);
+  template <typename Get>
+  Timed timed(const Get& get);
+  [[nodiscard]] bool gives_a_sign();
+  // Notes that it is away, and throws that.
+  [[noreturn]] void throw_away(std::string_view how);
   protocol::GpuReadings read_existing_gpu(std::uint32_t number);
   protocol::CpuReadings read_existing_cpu(std::uint32_t number);
   [[nodiscard]] bool is_ours() const;
@@ -85,6 +100,9 @@ class DaemonLink {
   Clock& clock_;
   std::atomic<Pool*> pool_{nullptr};
   std::atomic<Known*> known_{nullptr};
+  // While it is away: when to ask again (0: it is not away), and the pause that comes after that.
+  std::atomic<std::int64_t> ask_again_at_{0};
+  std::atomic<double> pause_s_{0};
 };
 
 // The link to the daemon that find_daemon() finds. Null if there is none, or if the variable that names it cannot be

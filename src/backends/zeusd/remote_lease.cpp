@@ -18,10 +18,7 @@ using protocol::Status;
 namespace {
 
 constexpr Seconds between_looks{0.5};
-constexpr Seconds longest_look{0.3};  // the longest that a training waits for a sign that the daemon runs
-constexpr Seconds longest_between_looks{2};
-constexpr Seconds patience_with_restart{10};
-constexpr Seconds between_tries{0.1};
+constexpr Seconds longest_restart{3};
 // Limits of the daemon.
 constexpr Seconds shortest_term{1};
 constexpr Seconds longest_term{3600};
@@ -50,7 +47,7 @@ RemoteLease::RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu
       throw;
     }
     // A daemon that was restarted may number its GPUs differently.
-    link_->discover();
+    link_->discover_in_passing();
     take();
   }
 }
@@ -63,10 +60,11 @@ void RemoteLease::take() {
                 "`zeus devices` lists what is there"};
   }
   const Instant asked = link_->clock().now();
-  const transport::Answer answer = link_->ask("POST", "/v1/leases/take",
-                                              {{"gpu_ids", std::to_string(*number)},
-                                               {"term_s", fmt::format("{:.3f}", term_.value())},
-                                               {"lends", lends_ == control::Lends::to_descendants ? "true" : "false"}});
+  const transport::Answer answer =
+      link_->ask_in_passing("POST", "/v1/leases/take",
+                            {{"gpu_ids", std::to_string(*number)},
+                             {"term_s", fmt::format("{:.3f}", term_.value())},
+                             {"lends", lends_ == control::Lends::to_descendants ? "true" : "false"}});
   if (is(answer, Status::conflict)) {
     std::string holder;
     try {
@@ -132,7 +130,7 @@ void RemoteLease::take_again() {
   }
   std::vector<std::string> again;
   for (const Setting& setting : settings_) {
-    const transport::Answer answer = ask_of_lease("POST", setting.path, setting.query, DaemonLink::patience);
+    const transport::Answer answer = ask_of_lease("POST", setting.path, setting.query);
     if (is(answer, Status::ok)) {
       again.push_back(setting.what);
     } else {
@@ -144,34 +142,22 @@ void RemoteLease::take_again() {
                            again.empty() ? "" : ", and set again: ", fmt::join(again, ", ")));
 }
 
-transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string_view path, const Query& query,
-                                            Seconds time) {
+transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string_view path, const Query& query) {
   Query whole_query{{"lease", id_}};
   whole_query.insert(whole_query.end(), query.begin(), query.end());
-  return link_->ask(method, path, whole_query, time);
+  return link_->ask_in_passing(method, path, whole_query);
 }
 
 transport::Answer RemoteLease::ask(std::string_view method, std::string_view path, const Query& query) {
-  const Instant until = link_->clock().now() + patience_with_restart;
-  while (true) {
-    try {
-      transport::Answer answer = ask_of_lease(method, path, query, DaemonLink::patience);
-      const std::string of = instance_;
-      if (!is(answer, Status::not_found)) {
-        return answer;
-      }
-      if (link_->discover().zeusd.value_or(protocol::DaemonIdentity{}).instance == of) {
-        end(overdue());
-      }
-      take_again();
-    } catch (const Error& error) {
-      // A daemon that is being replaced is away for a moment.
-      if (error.kind() != ErrorKind::unavailable || link_->clock().now() >= until) {
-        throw;
-      }
-      link_->clock().sleep_until(link_->clock().now() + between_tries);
-    }
+  transport::Answer answer = ask_of_lease(method, path, query);
+  if (!is(answer, Status::not_found)) {
+    return answer;
   }
+  if (instance_now() == instance_) {
+    end(overdue());
+  }
+  take_again();
+  return ask_of_lease(method, path, query);
 }
 
 std::optional<protocol::GpuSettings> RemoteLease::set(Setting setting) {
@@ -293,19 +279,30 @@ void RemoteLease::renew() {
   require_ours();
   try {
     look(now);
+    away_since_.reset();
+  } catch (const control::LessorAway&) {
+    look_at_ = (link_->clock().now() + between_looks).nanoseconds;
+    away_since_ = away_since_.value_or(now);
+    if (now - *away_since_ >= longest_restart) {
+      throw;
+    }
   } catch (const Error& error) {
     if (over_ || (error.kind() != ErrorKind::unavailable && error.kind() != ErrorKind::timeout)) {
       throw;
     }
-    // The daemon is away, or too busy. Look again, less often the longer a request takes.
-    const Instant then = link_->clock().now();
-    look_at_ = (then + std::clamp((then - now) * 4, between_looks, longest_between_looks)).nanoseconds;
+    // The daemon is too busy.
+    look_at_ = (link_->clock().now() + between_looks).nanoseconds;
   }
+}
+
+// Of the daemon that answers now.
+std::string RemoteLease::instance_now() {
+  return link_->discover_in_passing().zeusd.value_or(protocol::DaemonIdentity{}).instance;
 }
 
 void RemoteLease::look(Instant now) {
   const std::string of = instance_;
-  if (link_->discover(longest_look).zeusd.value_or(protocol::DaemonIdentity{}).instance != of) {
+  if (instance_now() != of) {
     take_again();
     return;
   }
@@ -313,7 +310,7 @@ void RemoteLease::look(Instant now) {
   if (now < renew_at_) {
     return;
   }
-  const transport::Answer answer = ask_of_lease("POST", "/v1/leases/renew", {}, DaemonLink::patience);
+  const transport::Answer answer = ask_of_lease("POST", "/v1/leases/renew", {});
   if (is(answer, Status::not_found)) {
     end(overdue());
   }
@@ -330,12 +327,9 @@ void RemoteLease::release() {
   }
   transport::Answer answer;
   try {
-    answer = ask_of_lease("POST", "/v1/leases/release", {}, DaemonLink::patience);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::unavailable) {
-      return;  // the daemon is gone, and so is all that it had set
-    }
-    throw;
+    answer = ask_of_lease("POST", "/v1/leases/release", {});
+  } catch (const control::LessorAway&) {
+    return;  // if it is gone, so is all that it had set; if it hangs, the lease ends with its term or this process
   }
   if (!is(answer, Status::ok) && !is(answer, Status::not_found)) {
     throw link_->refusal(answer, number_);

@@ -1,9 +1,10 @@
 // A lease that the daemon holds for this process. As in control/lease_backing.hpp.
 //
 // When the daemon is restarted, it has put back what was set, and the lease is gone. The lease is then taken again, the
-// settings are set again, and a line in the log says so. A call that sets something meanwhile waits a while for the
-// daemon; renew() checks the daemon twice a second, and waits for nothing. A daemon that stays away does not make
-// renew() fail: nothing is set then. If another process has the GPU by then, that is an Error.
+// settings are set again, and a line in the log says so. No call waits longer than a moment for the daemon; one that
+// sets something while it is away throws control::LessorAway. renew() checks the daemon twice a second. It throws
+// LessorAway, each time, once the daemon has been away for longer than a restart takes, and takes the lease again if it
+// comes back. If another process has the GPU by then, that is an Error.
 #pragma once
 
 #include "backends/zeusd/daemon_link.hpp"
@@ -50,11 +51,12 @@ class RemoteLease final : public control::LeaseBacking {
   void take();
   void take_again();
   void require_ours();
-  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query, Seconds time);
-  // Survives a restart of the daemon.
+  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query);
+  // As DaemonLink::ask_in_passing(), for this lease; survives a restart of the daemon.
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query);
   std::optional<protocol::GpuSettings> set(Setting setting);
   void end(const Error& why);
+  [[nodiscard]] std::string instance_now();
   void renewed(Instant asked);
   void look(Instant now);
   [[nodiscard]] Error overdue() const;
@@ -72,6 +74,7 @@ class RemoteLease final : public control::LeaseBacking {
   Instant renew_at_;
   Instant ends_;                          // unless it is renewed, as far as this process knows
   std::atomic<std::int64_t> look_at_{0};  // what renew() compares with
+  std::optional<Instant> away_since_;
   std::vector<Setting> settings_;
   std::optional<Error> over_;
   bool released_ = false;

@@ -1,14 +1,18 @@
 #include "backends/zeusd/zeusd_lessor.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "base/log.hpp"
 #include "tests/support/daemon_in_process.hpp"
 #include "tests/support/leased_gpus.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <memory>
@@ -108,6 +112,73 @@ TEST_F(ZeusdLessorTest, ASetterAfterARestartAppliesTheLatestRequest) {
   daemon.start();
   EXPECT_EQ(lease.set_power_limit(180_W).enforced, 180_W);
   EXPECT_EQ(gpu_->its_limits.current, 180_W);
+}
+
+TEST_F(ZeusdLessorTest, ADaemonThatIsAwayIsNamedAndAskedAgainAfterPausesThatGrow) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(200_W);
+  daemon.stop();
+  const Instant before = clock_.now();
+  const auto why = [&]() -> std::string {
+    try {
+      lease.set_power_limit(180_W);
+    } catch (const control::LessorAway& error) {
+      return error.message();
+    }
+    return {};
+  };
+  EXPECT_THAT(why(), HasSubstr("zeusd at " + daemon.socket() + " cannot be reached"));
+  clock_.advance(0.6_s);
+  EXPECT_THAT(why(), HasSubstr("is still away"));
+  EXPECT_EQ(clock_.now(), before + 0.6_s) << "no call waits";
+  daemon.start();
+  clock_.advance(0.6_s);
+  EXPECT_THAT(why(), HasSubstr("is away")) << "the second pause is a second";
+  clock_.advance(0.6_s);
+  EXPECT_EQ(why(), "");
+  EXPECT_EQ(gpu_->its_limits.current, 180_W);
+}
+
+TEST_F(ZeusdLessorTest, ALeaseCountsAsLostWhileTheDaemonIsAwayForLongerThanARestartTakes) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(200_W);
+  daemon.stop();
+  for (int second = 0; second < 3; ++second) {
+    pass();
+    EXPECT_NO_THROW(lease.renew()) << second;
+  }
+  pass();
+  EXPECT_THROW(lease.renew(), control::LessorAway);
+  daemon.start();
+  clock_.advance(60_s);
+  EXPECT_NO_THROW(lease.renew());
+  EXPECT_EQ(gpu_->its_limits.current, 200_W);
+}
+
+// As one that was stopped: its socket takes connections, and nothing answers.
+TEST_F(ZeusdLessorTest, ADaemonThatHangsIsAskedOnceUntilThePauseIsOver) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "z.sock").string();
+  const FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(socket.get(), 16), 0);
+  const auto connections = [&] {
+    int count = 0;
+    while (FileDescriptor{::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC)}) {
+      ++count;
+    }
+    return count;
+  };
+  DaemonLink link{{.endpoint = {path, {}}, .token = {}, .is_asked_for = true}, clock_};
+  EXPECT_THROW(static_cast<void>(link.ask_in_passing("POST", "/v1/leases/take")), control::LessorAway);
+  EXPECT_EQ(connections(), 2) << "the request, and the question for a sign of life";
+  EXPECT_THROW(static_cast<void>(link.ask_in_passing("POST", "/v1/leases/take")), control::LessorAway);
+  EXPECT_EQ(connections(), 0);
+  pass();
+  EXPECT_THROW(static_cast<void>(link.ask_in_passing("POST", "/v1/leases/take")), control::LessorAway);
+  EXPECT_EQ(connections(), 1);
 }
 
 TEST_F(ZeusdLessorTest, ReportsOnceWhichHolderHasTheGpuAfterARestart) {
