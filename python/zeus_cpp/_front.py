@@ -21,10 +21,8 @@ else:
 _MISSING = {
     "zeus._legacy": "`zeus simulate` has the simulations of the paper",
     "zeus.metric": "pass the results of ZeusMonitor and PowerMonitor to prometheus_client yourself",
-    "zeus.monitor.carbon": "multiply the joules by the emissions of your grid",
-    "zeus.monitor.price": "multiply the joules by your price",
-    "zeus.optimizer.batch_size.server": "BatchSizeOptimizer works with the existing package's server, in an environment of its own",
-    "zeus.optimizer.pipeline_frequency.server": "PipelineFrequencyOptimizer(plan=...) follows the plans of `zeus pipeline`",
+    "zeus.optimizer.batch_size.server": "`zeus serve` is the server, which BatchSizeOptimizer works with",
+    "zeus.optimizer.pipeline_frequency.server": "`zeus pipeline` makes plans, which PipelineFrequencyOptimizer(plan=...) follows",
 }
 
 

@@ -16,6 +16,10 @@ NAMES = {
     "zeus.monitor.energy": ["ZeusMonitor", "Measurement", "MeasurementState"],
     "zeus.monitor.power": ["PowerMonitor", "PowerDomain", "PowerSample", "infer_counter_update_period"],
     "zeus.monitor.temperature": ["TemperatureMonitor", "TemperatureSample"],
+    "zeus.monitor.carbon": ["CarbonEmissionMonitor", "CarbonEmissionMeasurement", "CarbonIntensityProvider", "ElectrictyMapsClient",
+                            "ZeusCarbonIntensityHTTPError", "ZeusCarbonIntensityNotFoundError", "Op"],
+    "zeus.monitor.price": ["EnergyCostMonitor", "EnergyCostMeasurement", "ElectricityPriceProvider", "OpenEIClient",
+                           "ZeusElectricityPriceHTTPError", "ZeusElectricityPriceNotFoundError", "Op", "get_time_info"],
     "zeus.monitor.power_streaming": ["PowerStreamingClient", "PowerReadings", "CpuPowerReading"],
     "zeus.monitor.__main__": ["energy", "power"],
     "zeus.device": ["get_gpus", "get_cpus", "get_soc"],
@@ -100,9 +104,8 @@ class Imports(unittest.TestCase):
                 self.assertEqual([name for name in names if not hasattr(found, name)], [])
 
     def test_a_module_that_is_missing_says_what_to_use_meanwhile(self):
-        for module, instead in (("metric", "prometheus_client"), ("monitor.carbon", "emissions of your grid"), ("monitor.price", "your price"),
-                                ("_legacy", "zeus simulate"),
-                                ("optimizer.batch_size.server", "an environment of its own"),
+        for module, instead in (("metric", "prometheus_client"), ("_legacy", "zeus simulate"),
+                                ("optimizer.batch_size.server", "zeus serve"),
                                 ("optimizer.pipeline_frequency.server", "zeus pipeline")):
             with self.subTest(module), self.assertRaisesRegex(ModuleNotFoundError, rf"zeus\.{module} is not part of zeus-cpp: .*{instead}"):
                 importlib.import_module(f"zeus.{module}")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 
 from zeus_cpp._logger import logger_of
-from zeus_cpp.optimizer._http import Server, ServerError, ServerRefused
+from zeus_cpp._http import Server, ServerError, ServerRefused
 
 logger = logger_of(__name__)
 

@@ -14,7 +14,7 @@ from zeus_cpp._logger import logger_of
 from zeus_cpp.callback import Callback
 from zeus_cpp.device import get_gpus
 from zeus_cpp.monitor import ZeusMonitor
-from zeus_cpp.optimizer._http import Server, ServerError, ServerRefused, ServerUnreachable
+from zeus_cpp._http import Server, ServerError, ServerRefused, ServerUnreachable
 from zeus_cpp.optimizer._ranks import RankLost, Ranks
 from zeus_cpp.optimizer._record import Record, ValidationError
 from zeus_cpp.optimizer.batch_size._beats import BEAT_PATH, GIVES_BEATS, Beats, takes_beats

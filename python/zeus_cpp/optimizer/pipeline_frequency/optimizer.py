@@ -12,7 +12,7 @@ from zeus_cpp import _native
 from zeus_cpp._logger import logger_of
 from zeus_cpp.callback import Callback
 from zeus_cpp.device import get_gpus
-from zeus_cpp.optimizer._http import Server, ServerError
+from zeus_cpp._http import Server, ServerError
 from zeus_cpp.optimizer._ranks import RankLost, Ranks, in_process_group
 from zeus_cpp.optimizer._record import ValidationError
 from zeus_cpp.optimizer.pipeline_frequency.common import (

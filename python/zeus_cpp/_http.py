@@ -1,8 +1,8 @@
-"""Requests to an optimizer's server: JSON over HTTP by the standard library, with timeouts, retries and one kind of error.
+"""Requests to a server: JSON over HTTP by the standard library, with timeouts, retries and one kind of error.
 
 Any thread may make requests; each has a connection of its own. What the request does decides whether to try again: one that
 never reached the server may always be sent again; one that the server may have carried out, only if doing it twice has the
-same effect as once.
+same effect as once. Messages leave out the query, which may hold a key.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import http.client
 import json
 import socket
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zeus_cpp._logger import logger_of
@@ -55,12 +57,13 @@ class Answer(NamedTuple):
 class Server:
     """The server of requests; each of up to `attempts` tries may take `timeout` seconds, with growing pauses between tries.
 
-    With a name and a password in the URL (`http://ann:TOKEN@host`), or with a `token`, each request has credentials; `url` is
-    then without them, fit for messages.
+    With a name and a password in the URL (`http://ann:TOKEN@host`), with a `token`, or with `secret` headers, each request has
+    credentials; `url` is then without them, fit for messages. They are not sent on to where a server redirects.
     """
 
     def __init__(
-        self, url: str, *, timeout: float = 10.0, attempts: int = 5, pause: float = 0.25, token: str | None = None
+        self, url: str, *, timeout: float = 10.0, attempts: int = 5, pause: float = 0.25, token: str | None = None,
+        secret: Mapping[str, str] | None = None,
     ) -> None:
         parts = urllib.parse.urlsplit(url if isinstance(url, str) else "")
         if parts.scheme not in ("http", "https") or not parts.netloc:
@@ -69,7 +72,8 @@ class Server:
             raise ValueError(f"timeout must be above 0 and attempts at least 1, not {timeout} and {attempts}")
         said, _, host = parts.netloc.rpartition("@")
         self.url = parts._replace(netloc=host).geturl().rstrip("/")
-        self._authorization = _authorization(said, token)
+        authorization = _authorization(said, token)
+        self._secret = {**({} if authorization is None else {"Authorization": authorization}), **(secret or {})}
         self.timeout = timeout
         self.attempts = attempts
         self.pause = pause
@@ -95,7 +99,7 @@ class Server:
         attempts = attempts or self.attempts
         for attempt in range(1, attempts + 1):
             try:
-                return _once(method, url, body, headers or {}, self._authorization, timeout or self.timeout)
+                return _once(method, url, body, headers or {}, self._secret, timeout or self.timeout)
             except _Failure as failure:
                 if attempt == attempts or not (failure.unsent or (repeatable and failure.passing)):
                     raise failure.error from failure.__cause__
@@ -124,29 +128,83 @@ def _authorization(said: str, token: str | None) -> str | None:
     return f"Bearer {token}" if token else None
 
 
+class _Deadline:
+    """Cuts a request's connection when its time is up: a socket's own timeout begins again with each byte that comes."""
+
+    def __init__(self, seconds: float) -> None:
+        self.passed = False
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def watch(self, connected: socket.socket) -> None:
+        self._socket = connected
+        if self.passed:
+            self._cut()
+
+    def _cut(self) -> None:
+        self.passed = True
+        if self._socket is not None:
+            with suppress(OSError):
+                # Not that of an SSLSocket, which takes its state from under the thread that reads.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _opener(deadline: _Deadline, url: str) -> urllib.request.OpenerDirector:
+    class Plain(http.client.HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            deadline.watch(self.sock)
+
+    class Secure(http.client.HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            deadline.watch(self.sock)
+
+    class OpenPlain(urllib.request.HTTPHandler):
+        def http_open(self, request: urllib.request.Request) -> Any:
+            return self.do_open(Plain, request)
+
+    class OpenSecure(urllib.request.HTTPSHandler):
+        def https_open(self, request: urllib.request.Request) -> Any:
+            return self.do_open(Secure, request, context=ssl.create_default_context())
+
+    return urllib.request.build_opener(OpenPlain, OpenSecure)
+
+
 def _once(
-    method: str, url: str, body: str | None, headers: Mapping[str, str], authorization: str | None, timeout: float
+    method: str, url: str, body: str | None, headers: Mapping[str, str], secret: Mapping[str, str], timeout: float
 ) -> Answer:
     request = urllib.request.Request(url, data=None if body is None else body.encode(), headers=dict(headers), method=method)
-    if authorization is not None:
-        request.add_unredirected_header("Authorization", authorization)  # to this host only
+    for name, value in secret.items():
+        request.add_unredirected_header(name, value)  # to this host only
     request.add_header("Accept", "application/json")
-    if body is not None:
+    if body is not None and not request.has_header("Content-type"):
         request.add_header("Content-Type", "application/json")
-    what = f"{method} {url}"
+    what = f"{method} {url.partition('?')[0]}"
+    deadline = _Deadline(timeout)
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
+        with deadline, _opener(deadline, url).open(request, timeout=timeout) as answer:
             content = answer.read(_LARGEST_ANSWER + 1)
             told = answer.headers
+            if deadline.passed:
+                raise TimeoutError
     except urllib.error.HTTPError as error:
         raise _refused(what, error) from error
     except (OSError, http.client.HTTPException) as error:
-        raise _unreachable(what, error, timeout) from error
+        raise _unreachable(what, TimeoutError() if deadline.passed else error, timeout) from error
     if len(content) > _LARGEST_ANSWER:
         raise _Failure(ServerError(f"{what}: the answer is longer than 16 MiB"), unsent=False, passing=False)
     try:
         return Answer(json.loads(content) if content.strip() else None, told)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         shown = content[:200].decode(errors="replace")
         message = f"{what}: the answer is not JSON (is this the right server?); it begins {shown!r}"
         raise _Failure(ServerError(message), unsent=False, passing=False) from error

@@ -1,0 +1,89 @@
+"""Local servers that speak the interfaces of ElectricityMaps, OpenEI and the Pushgateway, and misbehave as they are told to."""
+
+import contextlib
+import http.server
+import json
+import pathlib
+import ssl
+import subprocess
+import threading
+
+
+class Service(http.server.ThreadingHTTPServer):
+    """`answers` maps a path, without its query, to a value that is sent as JSON; `way` is how. `requests` has each one's method,
+    path with query, headers and body."""
+
+    daemon_threads = True
+
+    def __init__(self, answers: dict) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers = answers
+        self.way = "well"
+        self.requests: list = []
+        self.released = threading.Event()  # ends what hangs
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def use_certificate(self, folder: pathlib.Path) -> None:
+        """One that signs itself."""
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key", "-out", folder / "certificate",
+                        "-days", "1", "-subj", "/CN=localhost"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "certificate", folder / "key")
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.url = f"https://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request, client_address) -> None:
+        pass  # a client that goes away
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Service
+
+    def do_GET(self) -> None:
+        service = self.server
+        length = int(self.headers.get("Content-Length") or 0)
+        service.requests.append((self.command, self.path, dict(self.headers), self.rfile.read(length)))
+        answer = service.answers.get(self.path.partition("?")[0])
+        content = json.dumps(answer).encode()
+        if service.way == "hang":
+            service.released.wait(60.0)
+        if service.way == "fail" or answer is None:
+            self.send_error(500 if service.way == "fail" else 404)
+            return
+        self.send_response(200)
+        if service.way == "endless":
+            self.send_header("Content-Length", str(10 * 1024**3))
+            self.end_headers()
+            while not service.released.is_set():
+                self.wfile.write(b" " * 65536)
+        elif service.way == "dribble":
+            self.end_headers()
+            for byte in content:
+                if service.released.wait(1.0):
+                    return
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+        else:
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    do_PUT = do_POST = do_GET
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+        pass
+
+
+@contextlib.contextmanager
+def running(answers: dict, certificate_in=None):
+    service = Service(answers)
+    if certificate_in is not None:
+        service.use_certificate(pathlib.Path(certificate_in))
+    thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.released.set()
+        service.shutdown()
+        service.server_close()
