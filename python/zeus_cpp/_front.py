@@ -20,7 +20,6 @@ else:
 # Modules of the existing package that are not here, and what to use instead.
 _MISSING = {
     "zeus._legacy": "`zeus simulate` has the simulations of the paper",
-    "zeus.metric": "pass the results of ZeusMonitor and PowerMonitor to prometheus_client yourself",
     "zeus.optimizer.batch_size.server": "`zeus serve` is the server, which BatchSizeOptimizer works with",
     "zeus.optimizer.pipeline_frequency.server": "`zeus pipeline` makes plans, which PipelineFrequencyOptimizer(plan=...) follows",
 }

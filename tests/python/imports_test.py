@@ -60,6 +60,8 @@ NAMES = {
         "REPORT_PROFILING_RESULT_URL", "JobInfo", "RankInfo", "FrequencySchedule", "ProfilingResult", "OfflineProfilingResult",
         "InstructionProfilingResult", "save_prof", "save_sched", "save_ranks", "load_prof", "load_sched", "load_ranks"],
     "zeus.optimizer.pipeline_frequency.frequency_controller": ["FrequencyController"],
+    "zeus.metric": ["Metric", "EnergyHistogram", "EnergyCumulativeCounter", "PowerGauge", "MonitoringProcessState",
+                    "energy_monitoring_loop", "power_monitoring_loop"],
     "zeus.callback": ["Callback", "CallbackSet"],
     "zeus.profile": ["measure", "profile_parameters", "profile_measurement_duration", "profile_cooldown_duration",
                      "TrialResult", "SweepResult", "SweepReport"],
@@ -104,8 +106,7 @@ class Imports(unittest.TestCase):
                 self.assertEqual([name for name in names if not hasattr(found, name)], [])
 
     def test_a_module_that_is_missing_says_what_to_use_meanwhile(self):
-        for module, instead in (("metric", "prometheus_client"), ("_legacy", "zeus simulate"),
-                                ("optimizer.batch_size.server", "zeus serve"),
+        for module, instead in (("_legacy", "zeus simulate"), ("optimizer.batch_size.server", "zeus serve"),
                                 ("optimizer.pipeline_frequency.server", "zeus pipeline")):
             with self.subTest(module), self.assertRaisesRegex(ModuleNotFoundError, rf"zeus\.{module} is not part of zeus-cpp: .*{instead}"):
                 importlib.import_module(f"zeus.{module}")

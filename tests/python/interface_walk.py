@@ -141,15 +141,23 @@ def typing_names(module: types.ModuleType) -> set:
             if type(value).__module__ in ("typing", "types") and not inspect.isroutine(value)}
 
 
+class Absent(types.ModuleType):
+    """Takes the place of a module that is not installed: whatever is imported from it is a class."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
 def imported(name: str) -> types.ModuleType:
-    """Modules of other packages that are not installed are replaced by empty ones."""
     while True:
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as missing:
             if missing.name is None or is_ours(missing.name):
                 raise
-            sys.modules[missing.name] = types.ModuleType(missing.name)
+            sys.modules[missing.name] = Absent(missing.name)
 
 
 def describe_module(name: str) -> dict:

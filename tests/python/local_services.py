@@ -1,4 +1,7 @@
-"""Local servers that speak the interfaces of ElectricityMaps, OpenEI and the Pushgateway, and misbehave as they are told to."""
+"""Local servers that speak the interfaces of ElectricityMaps, OpenEI and the Pushgateway, and misbehave as they are told to.
+
+  local_services.py WAY      a gateway, whose address it prints
+"""
 
 import contextlib
 import http.server
@@ -6,6 +9,7 @@ import json
 import pathlib
 import ssl
 import subprocess
+import sys
 import threading
 
 
@@ -87,3 +91,21 @@ def running(answers: dict, certificate_in=None):
         service.released.set()
         service.shutdown()
         service.server_close()
+
+
+@contextlib.contextmanager
+def in_a_process(way: str):
+    """The address of a gateway that does not share this interpreter's lock."""
+    with subprocess.Popen([sys.executable, __file__, way], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    with running({}) as gateway:
+        gateway.way = sys.argv[1]
+        gateway.answers = {"/metrics/job/" + sys.argv[1]: {}}
+        print(gateway.url, flush=True)
+        threading.Event().wait()
