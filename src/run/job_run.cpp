@@ -109,7 +109,7 @@ int JobRun::run_alone() {
   if (const auto reason = training_->command().why_not_run()) {
     messages_.warn(*reason);
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
-    messages_.say(alone_text(*result) + failed);
+    messages_.say(alone_text(*result, options_.max_slowdown.has_value()) + failed);
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->trial().close();
     messages_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)) + failed);

@@ -1,5 +1,5 @@
 // What a power setting changes for the steps of one training, against the highest limit that was compared with it:
-// their energy and their time, each with a 95 % interval. Plain values, pure.
+// their energy and their time, each with a 95 % interval; and what comparing limits took. Plain values, pure.
 #pragma once
 
 #include "optimize/power_limit/limit_curve.hpp"
@@ -12,10 +12,24 @@
 
 namespace zeus::run {
 
+// The energy that the training took while limits were compared, beyond that of as many steps under the kept setting.
+struct ComparingCost {
+  Joules energy;
+  Joules half_width;
+};
+
+// After how many runs like this one a saving exceeds what comparing limits took.
+struct RunsToRegain {
+  double least = 0.0;
+  double most = 0.0;
+};
+
 struct LimitChange {
   PowerSetting setting;
   Watts highest;
   optimize::StepChange step;
+  ComparingCost comparing;
+  std::optional<RunsToRegain> regained;  // empty if it cannot be told from chance that energy is saved
 };
 
 // Empty unless a training kept a setting other than the highest limit, and both were measured.
@@ -23,5 +37,13 @@ struct LimitChange {
 
 // Whether the training kept the highest limit that it measured.
 [[nodiscard]] bool kept_highest(const TrainingResult& result);
+
+struct OtherLimit {
+  PowerSetting setting;
+  optimize::StepChange step;
+};
+// What the next limit below the kept one, of those that were measured, changes against the highest; empty if there is
+// none.
+[[nodiscard]] std::optional<OtherLimit> next_lower_limit(const TrainingResult& result);
 
 }  // namespace zeus::run

@@ -51,6 +51,47 @@ std::string plural(int count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string change_text(const optimize::StepChange& step) {
+  return fmt::format("{} and {}", share(-step.energy.value, step.energy.half_width, "energy"),
+                     share(-step.time.value, step.time.half_width, "time"));
+}
+
+// What the bound of --max-slowdown leaves unused.
+std::string next_lower_text(const TrainingResult& result) {
+  const std::optional<OtherLimit> lower = next_lower_limit(result);
+  return lower ? fmt::format("; under {:.6g} W, the next lower, it would take {}", lower->setting.limit.value(),
+                             change_text(lower->step))
+               : "; no lower limit was compared";
+}
+
+std::string comparing_text(const TrainingResult& result) {
+  return fmt::format("; comparing limits took {} of it", to_text(result.profiling_time));
+}
+
+std::string regained_text(const LimitChange& change) {
+  const ComparingCost& took = change.comparing;
+  const std::string kept = fmt::format("{:.6g} W", change.setting.limit.value());
+  if (took.energy + took.half_width <= Joules{}) {
+    return fmt::format(" and no more energy than {} takes", kept);
+  }
+  const std::string extra =
+      took.energy > Joules{}
+          ? fmt::format(" and {} more than {} takes", to_text(took.energy), kept)
+          : fmt::format(" and at most {} more than {} takes", to_text(took.energy + took.half_width), kept);
+  if (!change.regained) {
+    return extra + (change.step.energy.is_known() && change.step.energy.value > 0.0
+                        ? ", which is not regained"
+                        : "; whether that is regained cannot be told");
+  }
+  if (change.regained->most <= 1.0) {
+    return extra + ", regained within this run";
+  }
+  const double least = std::max(1.0, std::ceil(change.regained->least));
+  const double most = std::ceil(change.regained->most);
+  return extra + (least == most ? fmt::format(", regained after {:.0f} such runs", most)
+                                : fmt::format(", regained after {:.0f} to {:.0f} such runs", least, most));
+}
+
 }  // namespace
 
 std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes) {
@@ -191,7 +232,7 @@ bool has_saved(const records::RecurrenceView& recurrence) {
              std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty->value());
 }
 
-std::string alone_text(const TrainingResult& result) {
+std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded) {
   std::string text = fmt::format("{} in {}", result.energy ? to_text(result.energy->value) : "an unknown energy",
                                  to_text(result.time));
   if (result.prediction) {
@@ -207,8 +248,10 @@ std::string alone_text(const TrainingResult& result) {
   }
   text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
   text += result.optimum->clock ? fmt::format(" at {:.6g} MHz", result.optimum->clock->value()) : "";
+  const std::string lower = slowdown_is_bounded ? next_lower_text(result) : "";
   if (kept_highest(result)) {
-    return text + ", the highest of those compared: nothing was saved";
+    return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result) +
+           ", which is not regained";
   }
   const std::optional<LimitChange> change = limit_change(result);
   if (!change) {
@@ -219,11 +262,10 @@ std::string alone_text(const TrainingResult& result) {
     text += fmt::format("; no saving against {:.6g} W could be told from chance (energy ± {:.0f} %, time ± {:.0f} %)",
                         change->highest.value(), std::ceil(100 * energy.half_width), std::ceil(100 * time.half_width));
   } else {
-    text += fmt::format(", by which a step takes {} and {} than under {:.6g} W",
-                        share(-energy.value, energy.half_width, "energy"), share(-time.value, time.half_width, "time"),
+    text += fmt::format(", by which a step takes {} than under {:.6g} W", change_text(change->step),
                         change->highest.value());
   }
-  return text + fmt::format("; comparing limits took {} of it", to_text(result.profiling_time));
+  return text + lower + comparing_text(result) + regained_text(*change);
 }
 
 std::string limits_lost_text(const LimitsLost& lost) {

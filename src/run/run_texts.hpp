@@ -49,8 +49,9 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
 // Whether it saved energy against the default by more than the uncertainty.
 bool has_saved(const records::RecurrenceView& recurrence);
-// The same line for a command without a job.
-std::string alone_text(const TrainingResult& result);
+// The same line for a command without a job. Where its slowdown is bounded, it says what the next lower limit would
+// take.
+std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded);
 
 // A training that lost the power limits which had been set, and until when, if one was set again.
 struct LimitsLost {

@@ -42,6 +42,16 @@ class AloneText : public testing::Test {
     result_.profiling_time = 2_s;
     result_.applied = true;
     result_.optimum = PowerSetting{.limit = 150_W, .clock = {}};
+    result_.profiling_steps = 50;
+    ran(1000);
+  }
+  void ran(std::uint64_t steps) { result_.epochs = {EpochReport{.steps = steps}}; }
+  void measured_curve() {
+    measured(250_W, 0.080_s, 240_W, 0.01);
+    measured(225_W, 0.083_s, 225_W, 0.01);
+    measured(200_W, 0.087_s, 200_W, 0.01);
+    measured(175_W, 0.093_s, 175_W, 0.01);
+    measured(150_W, 0.101_s, 150_W, 0.01);
   }
   void measured(Watts limit, Seconds time, Watts power, double doubt) {
     result_.profile.measurements.push_back(
@@ -56,28 +66,57 @@ class AloneText : public testing::Test {
 };
 
 TEST_F(AloneText, GivesTheChangeOfEnergyAndOfTimeWithTheirIntervals) {
-  measured(250_W, 0.080_s, 240_W, 0.01);
-  measured(225_W, 0.083_s, 225_W, 0.01);
-  measured(200_W, 0.087_s, 200_W, 0.01);
-  measured(175_W, 0.093_s, 175_W, 0.01);
-  measured(150_W, 0.101_s, 150_W, 0.01);
-  EXPECT_EQ(alone_text(result_),
+  measured_curve();
+  EXPECT_EQ(alone_text(result_, false),
             "1.00 kJ in 10.0 s under 150 W, by which a step takes 21 ± 3 % less energy and 26 ± 5 % more time than "
-            "under 250 W; "
-            "comparing limits took 2.0 s of it");
+            "under 250 W; comparing limits took 2.0 s of it and 109 J more than 150 W takes, regained within this run");
+}
+
+TEST_F(AloneText, CountsTheRunsThatRegainWhatComparingTook) {
+  measured_curve();
+  measured(75_W, 0.400_s, 74_W, 0.01);
+  ran(30);
+  // 4.2 J a step for 50 steps, where a run saves 4.1 J a step.
+  EXPECT_THAT(alone_text(result_, false), testing::EndsWith(" more than 150 W takes, regained after 2 to 3 such runs"));
+  ran(0);
+  EXPECT_THAT(alone_text(result_, false), testing::EndsWith("; whether that is regained cannot be told"))
+      << "the length of a run is not known";
+}
+
+TEST_F(AloneText, DoesNotCallComparingRegainedWhereNoSavingIsKnown) {
+  measured(250_W, 0.085_s, 140_W, 0.1);
+  measured(150_W, 0.080_s, 140_W, 0.1);
+  EXPECT_THAT(alone_text(result_, false), testing::EndsWith("; whether that is regained cannot be told"));
+}
+
+TEST_F(AloneText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBounded) {
+  measured_curve();
+  result_.optimum = PowerSetting{.limit = 200_W, .clock = {}};
+  EXPECT_THAT(
+      alone_text(result_, true),
+      testing::HasSubstr("; under 175 W, the next lower, it would take 15 ± 3 % less energy and 16 ± 4 % more time; "));
+  EXPECT_THAT(alone_text(result_, false), testing::Not(testing::HasSubstr("the next lower")));
+  result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
+  EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; under 225 W, the next lower, it would take "));
+  result_.optimum = PowerSetting{.limit = 150_W, .clock = {}};
+  EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; no lower limit was compared; "));
 }
 
 TEST_F(AloneText, DoesNotCallScatterASaving) {
   measured(250_W, 0.085_s, 140_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
-  EXPECT_THAT(alone_text(result_), testing::HasSubstr("no saving against 250 W could be told from chance (energy ± "));
+  EXPECT_THAT(alone_text(result_, false),
+              testing::HasSubstr("no saving against 250 W could be told from chance (energy ± "));
 }
 
 TEST_F(AloneText, SaysThatTheHighestLimitSavesNothing) {
   measured(250_W, 0.085_s, 140_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
   result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
-  EXPECT_EQ(alone_text(result_), "1.00 kJ in 10.0 s under 250 W, the highest of those compared: nothing was saved");
+  EXPECT_EQ(alone_text(result_, false),
+            "1.00 kJ in 10.0 s under 250 W, the highest of those compared: nothing was saved; comparing limits took "
+            "2.0 s of it, "
+            "which is not regained");
 }
 
 TEST_F(AloneText, GivesTheChangeOfALockedClock) {
@@ -86,19 +125,19 @@ TEST_F(AloneText, GivesTheChangeOfALockedClock) {
     result_.profile.measurements.back().setting.clock = clock < 1500.0 ? std::optional{Megahertz{clock}} : std::nullopt;
   }
   result_.optimum = PowerSetting{.limit = 250_W, .clock = Megahertz{1200}};
-  EXPECT_THAT(alone_text(result_), testing::HasSubstr(" under 250 W at 1200 MHz, by which a step takes "));
+  EXPECT_THAT(alone_text(result_, false), testing::HasSubstr(" under 250 W at 1200 MHz, by which a step takes "));
 }
 
 TEST_F(AloneText, ClaimsNothingWhereTheHighestLimitHasNoEnergy) {
   measured(250_W, 0.085_s, 0_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
-  EXPECT_THAT(alone_text(result_), testing::HasSubstr("what that saves is not known"));
+  EXPECT_THAT(alone_text(result_, false), testing::HasSubstr("what that saves is not known"));
 }
 
 TEST_F(AloneText, SaysWhyNoLimitWasChosen) {
   result_.applied = false;
   result_.unoptimized = train::ended_while_profiling;
-  EXPECT_EQ(alone_text(result_),
+  EXPECT_EQ(alone_text(result_, false),
             "1.00 kJ in 10.0 s; nothing was saved: the training ended before profiling did; --profile-seconds measures "
             "each limit for less time");
 }

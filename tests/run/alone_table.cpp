@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace zeus::truth {
 
@@ -24,6 +25,10 @@ bool holds(const optimize::RelativeChange& stated, double truth) {
   return std::abs(stated.value - truth) <= stated.half_width;
 }
 
+bool holds(const run::RunsToRegain& stated, double truth) {
+  return stated.least <= std::max(truth, 0.0) && truth <= stated.most;
+}
+
 bool says_less(const optimize::RelativeChange& stated) {
   return stated.is_known() && stated.value < 0.0;
 }
@@ -38,6 +43,11 @@ double median(std::vector<double> values) {
   }
   std::ranges::sort(values);
   return values[values.size() / 2];
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) /
+         static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
 // Such that a saving must be found.
@@ -58,12 +68,17 @@ std::string text_of(const PlayedAlone& played) {
     return text + (played.unoptimized.empty() ? "the highest limit\n" : played.unoptimized + '\n');
   }
   const run::LimitChange& stated = *played.stated;
+  const std::string runs = stated.regained
+                               ? fmt::format("regained after {:.2f} to {:.2f} runs (true {:.2f})",
+                                             stated.regained->least, stated.regained->most, played.runs_to_regain)
+                               : std::string{"not said to be regained"};
   return text +
-         fmt::format("{:.0f} W, energy {:+.1f} +- {:.1f} % (true {:+.1f}), time {:+.1f} +- {:.1f} % (true {:+.1f}){}\n",
-                     stated.setting.limit.value(), 100.0 * stated.step.energy.value,
-                     100.0 * stated.step.energy.half_width, 100.0 * played.energy, 100.0 * stated.step.time.value,
-                     100.0 * stated.step.time.half_width, 100.0 * played.time,
-                     holds(stated.step.energy, played.energy) && holds(stated.step.time, played.time) ? "" : " MISSED");
+         fmt::format(
+             "{:.0f} W, energy {:+.1f} +- {:.1f} % (true {:+.1f}), time {:+.1f} +- {:.1f} % (true {:+.1f}), {}{}\n",
+             stated.setting.limit.value(), 100.0 * stated.step.energy.value, 100.0 * stated.step.energy.half_width,
+             100.0 * played.energy, 100.0 * stated.step.time.value, 100.0 * stated.step.time.half_width,
+             100.0 * played.time, runs,
+             holds(stated.step.energy, played.energy) && holds(stated.step.time, played.time) ? "" : " MISSED");
 }
 
 AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
@@ -75,15 +90,25 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
   Count found;
   Count invented;
   Count contradicted;
+  Count regained;
+  Count within;
   std::vector<double> widths;
+  std::vector<double> regrets;
   for (const std::array<PlayedAlone, 2>& pair : all) {
     for (const PlayedAlone& one : pair) {
       chosen.add(one.unoptimized.empty());
       if (one.unoptimized.empty() && !one.script.limits_matter) {
         invented.add(one.stated && says_less(one.stated->step.energy) && one.energy > -0.005);
       }
+      if (one.regret) {
+        regrets.push_back(*one.regret);
+      }
       if (!one.stated) {
         continue;
+      }
+      if (one.stated->regained) {
+        regained.add(holds(*one.stated->regained, one.runs_to_regain));
+        within.add(one.stated->regained->most <= 1.0);
       }
       const bool right = holds(one.stated->step.energy, one.energy) && holds(one.stated->step.time, one.time);
       energy.add(holds(one.stated->step.energy, one.energy));
@@ -115,6 +140,9 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
   line("both, of steps that scatter by more than 5 %", scattering);
   line("plain scripts that save 10 %: said to save", found);
   table.text += fmt::format("{:<60}{:>7.1f} points\n", "  half-width, median", 100.0 * median(widths));
+  table.text += fmt::format("{:<60}{:>7.2f} %\n", "cost above that of the best limit, mean", 100.0 * mean(regrets));
+  line("comparing limits is regained after as many runs as stated", regained);
+  line("  of them within the run", within);
   line("nothing to save, said to save", invented);
   line("played twice: intervals that exclude each other", contradicted);
   const auto floor = [&](bool held, const char* what) {
@@ -122,6 +150,7 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
   };
   floor(energy.part() >= 0.92, "the true change of energy lies in its interval in 92 %");
   floor(time.part() >= 0.92, "the true change of time lies in its interval in 92 %");
+  floor(regained.part() >= 0.92, "comparing limits is regained after as many runs as stated in 92 %");
   floor(found.part() >= 0.90, "a saving of 10 % is found in 90 % of plain scripts");
   floor(median(widths) <= 0.05, "the half-width of plain scripts is at most 5 points");
   floor(invented.all == 0 || invented.part() <= 0.04, "at most 4 % of those that save nothing are said to save");

@@ -32,6 +32,9 @@ struct PlayedAlone {
   std::optional<run::LimitChange> stated;
   double energy = 0.0;  // the true changes of a step's energy and time, relative
   double time = 0.0;
+  double runs_to_regain = 0.0;  // after how many runs the true saving is as high as what comparing limits took in truth
+  // The part of its cost by which the kept limit exceeds the best of those that could be set.
+  std::optional<double> regret;
 };
 PlayedAlone play_alone(const Script& script, std::uint64_t draws);
 
