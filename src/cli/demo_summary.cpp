@@ -19,10 +19,10 @@ std::size_t last_nights_of(const demo::TourResult& result) {
   return std::clamp<std::size_t>(result.nights.size() / 4, 1, 15);
 }
 
-// The last try of a night: the one that reached the target, if any did.
+// The last try of a night, counted from 0: the one that reached the target, if any did.
 const records::TryView& last_try(const demo::TourResult& result, std::size_t night) {
   const auto& tries = result.job.tries;
-  return *std::ranges::find(tries.rbegin(), tries.rend(), night, &records::TryView::recurrence);
+  return *std::ranges::find(tries.rbegin(), tries.rend(), night + 1, &records::TryView::recurrence);
 }
 
 std::string setting(const records::TryView& one) {
@@ -66,16 +66,19 @@ std::string story(const demo::TourResult& result) {
   const std::size_t nights = result.nights.size();
   std::string text;
   if (result.labels_went_wrong) {
-    text += fmt::format("Before the labels went wrong, on night {}, {} was best.\n", *result.labels_went_wrong + 1,
-                        setting(last_try(result, *result.labels_went_wrong - 1)));
+    text += fmt::format("Before the labels went wrong, on night {}, the job had settled on {}.\n",
+                        *result.labels_went_wrong + 1, setting(last_try(result, *result.labels_went_wrong - 1)));
   }
   const std::string now = setting(last_try(result, nights - 1));
+  if (!result.settled) {
+    return text + fmt::format("After {} nights the job has not settled{}; it ran {} last.\n", nights,
+                              result.labels_went_wrong ? " again" : "", now);
+  }
   if (is_the_default(result)) {
     return text +
            fmt::format("The default, {}, is already the best that was found: there is nothing to save on it.\n", now);
   }
-  text += result.settled ? fmt::format("After {} nights the job has settled on {}.\n", *result.settled + 1, now)
-                         : fmt::format("After {} nights the job has not settled yet; it ran {} last.\n", nights, now);
+  text += fmt::format("After {} nights the job has settled on {}.\n", *result.settled + 1, now);
   return text;
 }
 

@@ -2,8 +2,10 @@
 message if there is nothing to save.
 
   demo_test.py ZEUS
+  demo_test.py ZEUS SEEDS     the story of each of so many seeds; and how long what is said to be settled stays so
 """
 
+import concurrent.futures
 import html.parser
 import json
 import os
@@ -43,6 +45,74 @@ class Numbers(html.parser.HTMLParser):
             self.in_data = False
 
 
+SETTLED_NIGHTS = 5
+NEXT_NIGHTS = 10
+
+
+class Told:
+    """What the lines of a demo say of its nights: the batch sizes that ran, and the one it had settled on."""
+
+    def __init__(self, lines: str):
+        self.ran: list[list[int]] = []
+        self.settled: list[int | None] = []
+        self.went_wrong: int | None = None
+        now = None
+        for line in lines.splitlines():
+            if over := re.match(r"night +(\d+): batch size +(\d+) at \d+ W: (reached the target|stopped early|gave up)", line):
+                self.begin(int(over[1]), now)
+                self.ran[-1].append(int(over[2]))
+            elif settled := re.match(r"    it has settled on batch size (\d+)", line):
+                now = self.settled[-1] = int(settled[1])
+            elif line == "    it has not settled any more":
+                now = self.settled[-1] = None
+            elif line.startswith("    from this night on, two in five images"):
+                self.went_wrong = len(self.ran) + 1
+
+    def begin(self, night: int, settled: int | None):
+        while len(self.ran) < night:
+            self.ran.append([])
+            self.settled.append(settled)
+
+
+def check_story(test: unittest.TestCase, told: Told, said: str, record: dict):
+    """Each claim about settling against the nights that ran."""
+    test.assertEqual(len(told.ran), len(record["nights"]))
+    for number, settled in enumerate(told.settled):
+        if settled is not None:
+            last = told.ran[max(0, number + 1 - SETTLED_NIGHTS):number + 1]
+            test.assertEqual(last, [[settled]] * SETTLED_NIGHTS, f"settled on night {number + 1}")
+    test.assertEqual(told.went_wrong, record["labels_went_wrong"])
+    if told.went_wrong:
+        before = told.settled[told.went_wrong - 2]
+        test.assertIn(f"on night {told.went_wrong}, the job had settled on batch size {before} at ", said)
+    if told.settled[-1] is None:
+        test.assertIsNone(record["settled"])
+        again = " again" if told.went_wrong else ""
+        test.assertIn(f"After {len(told.ran)} nights the job has not settled{again}; it ran batch size {told.ran[-1][-1]} at ",
+                      said)
+        return
+    since = len(told.settled)
+    while since > 1 and told.settled[since - 2] == told.settled[-1] and since - 1 != (told.went_wrong or 0) - 1:
+        since -= 1
+    test.assertEqual(record["settled"], since)
+    if "there is nothing to save on it" not in said:
+        test.assertIn(f"After {since} nights the job has settled on batch size {told.settled[-1]} at ", said)
+
+
+def nights_after(told: Told) -> list[bool]:
+    """Of the nights after the job settled, ten each time: whether they ran that batch size alone."""
+    kept: list[bool] = []
+    before = None
+    for number, settled in enumerate(told.settled):
+        if settled is not None and settled != before:
+            end = len(told.ran)
+            if told.went_wrong and number + 1 < told.went_wrong:
+                end = told.went_wrong - 1
+            kept += [ran[0] == settled for ran in told.ran[number + 1:end][:NEXT_NIGHTS]]
+        before = settled
+    return kept
+
+
 class Demo(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -59,7 +129,8 @@ class Demo(unittest.TestCase):
         page = self.folder / "demo.html"
         as_json = self.folder / "demo.json"
         done = self.demo("--quick", "--seed", "1", "--html", str(page), "--json", str(as_json))
-        self.assertRegex(done.stdout, r"After \d+ nights the job has (settled on|not settled yet)")
+        self.assertRegex(done.stdout, r"After \d+ nights the job has (settled on|not settled)")
+        check_story(self, Told(done.stderr), done.stdout, json.loads(as_json.read_text(encoding="utf-8")))
         self.assertIn("power limits measured while it trained", done.stderr)
         self.assertIn("a wrong label", done.stderr)
         self.assertIn("stopped early", done.stderr)
@@ -137,6 +208,30 @@ class Demo(unittest.TestCase):
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
+def check_seeds(count: int) -> int:
+    test = unittest.TestCase()
+    kept: list[bool] = []
+
+    def tour(seed: int) -> Told:
+        with tempfile.TemporaryDirectory() as folder:
+            record = pathlib.Path(folder) / "demo.json"
+            done = subprocess.run([zeus, "demo", "--seed", str(seed), "--json", str(record)], capture_output=True, text=True,
+                                  check=True, env=dict(os.environ, TMPDIR=folder))
+            told = Told(done.stderr)
+            check_story(test, told, done.stdout, json.loads(record.read_text(encoding="utf-8")))
+            return told
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for seed, told in enumerate(pool.map(tour, range(count))):
+            after = nights_after(told)
+            kept += after
+            print(f"seed {seed}: {len(told.ran)} nights, {sum(after)} of {len(after)} after settling", flush=True)
+    print(f"{sum(kept)} of {len(kept)} nights after the job settled ran that batch size")
+    return 0 if len(kept) >= count and sum(kept) >= 0.9 * len(kept) else 1
+
+
 if __name__ == "__main__":
     zeus = sys.argv[1]
+    if len(sys.argv) > 2:
+        sys.exit(check_seeds(int(sys.argv[2])))
     unittest.main(argv=sys.argv[:1])
