@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 PICTURE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "images" / "demo.png"
-SIZE = "1000,960"
+SIZE = "1000,850"
 MOST_BYTES = 150_000
 
 
