@@ -111,8 +111,12 @@ struct Figures {
   std::size_t indifferent = 0;  // profiled scripts whose limits cost the same
   std::size_t at_highest = 0;   // of them, that ended under the highest
 
+  std::size_t pairs = 0;         // of recurrences with the same batch size and limit
+  std::size_t contradicted = 0;  // of them, that exclude each other
+
   void add(const Played& played) {
     ++scripts;
+    add_pairs(played);
     profiled += played.profiled ? 1 : 0;
     if (trained(played) >= long_training) {
       ++long_enough;
@@ -149,6 +153,18 @@ struct Figures {
   }
 
  private:
+  void add_pairs(const Played& played) {
+    for (std::size_t a = 0; a < played.told.size(); ++a) {
+      for (std::size_t b = a + 1; b < played.told.size(); ++b) {
+        const auto& one = played.told[a].saved_part;
+        const auto& other = played.told[b].saved_part;
+        if (one && other && one->batch_size == other->batch_size && one->limit == other->limit) {
+          ++pairs;
+          contradicted += std::abs(one->value - other->value) > one->half_width + other->half_width ? 1 : 0;
+        }
+      }
+    }
+  }
   void add_last(const Played& played, const Told& last) {
     believed += last.belief ? 1 : 0;
     if (played.profiled && !played.script.limits_matter) {
@@ -244,6 +260,8 @@ std::vector<Row> rows() {
       {"  off by, 50 %", [](const Figures& f) { return percent(f.saved_energy.off(0.5)); }},
       {"  off by, 95 %", [](const Figures& f) { return percent(f.saved_energy.off(0.95)); }},
       {"runs under 2 s: savings stated", [](const Figures& f) { return percent(f.short_runs.known()); }},
+      {"energy saved by two alike: exclude each other",
+       [](const Figures& f) { return percent(Statements::share(f.contradicted, f.pairs)); }},
       {"after the last recurrence", [](const Figures&) { return std::string{}; }},
       {"something believed of the default", [](const Figures& f) { return ratio(f.believed, f.scripts); }},
       {"no saving in truth, said to be one", [](const Figures& f) { return ratio(f.false_gain, f.gainless); }},
@@ -449,6 +467,7 @@ std::string broken_floors(const std::vector<Played>& all) {
   floor("limits within 2 % of the best", share(figures.well_chosen, figures.chosen), 0.85);
   floor("limits only, all alike: the highest chosen", share(limits.at_highest, limits.indifferent), 0.7);
   floor("truths of no saving, not said to be one", 1.0 - share(figures.false_gain, figures.gainless), 0.95);
+  floor("energy saved by two alike: agree", 1.0 - share(figures.contradicted, figures.pairs), 0.95);
   return broken;
 }
 

@@ -52,6 +52,7 @@ Told Witness::tell(const records::JobView& view) {
     told.saved_by_it = about({.value = *last.default_cost - cost, .half_width = last.default_cost_uncertainty},
                              default_cost - told.cost.truth);
   }
+  tell_part(view, told);
   tell_belief(view, told, default_cost);
   tell_savings(view, told);
   const records::TryView& one = view.tries.back();
@@ -80,6 +81,20 @@ void Witness::tell_belief(const records::JobView& view, Told& told, Joules defau
     const Joules middle = (*arm.low_cost + *arm.high_cost) * 0.5;
     told.belief = Statement{
         .said = {.value = middle, .half_width = *arm.high_cost - middle}, .truth = truth, .of_default = default_cost};
+  }
+}
+
+// As the last line of `zeus run` states it.
+void Witness::tell_part(const records::JobView& view, Told& told) {
+  const records::RecurrenceView& last = view.recurrences.back();
+  const records::TryView& one = view.tries.back();
+  if (told.reached && last.tries == 1 && one.limit && last.default_energy && last.default_energy_uncertainty) {
+    told.saved_part =
+        Told::Part{.batch_size = one.batch_size,
+                   .limit = *one.limit,
+                   .value = 1.0 - *last.energy / *last.default_energy,
+                   .half_width = std::hypot(last.default_energy_uncertainty->value(), last.uncertainty->value()) /
+                                 last.default_energy->value()};
   }
 }
 

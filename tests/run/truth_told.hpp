@@ -41,9 +41,18 @@ struct Told {
   Statement cost;                         // of the same
   std::optional<Statement> default_cost;  // the cost of the default for it
   bool ran_default = false;               // which is just what it ran
-  std::optional<Statement> belief;        // the cost of a run of the default batch size at its best limit
-  std::optional<Statement> saved_by_it;   // of cost, by this recurrence
-  std::optional<Statement> saved_cost;    // by all recurrences so far
+  // The part of the default's energy that the recurrence is said to save, with the half-width of its interval, if it
+  // ran in one try.
+  struct Part {
+    int batch_size = 0;
+    Watts limit;
+    double value = 0.0;
+    double half_width = 0.0;
+  };
+  std::optional<Part> saved_part;
+  std::optional<Statement> belief;       // the cost of a run of the default batch size at its best limit
+  std::optional<Statement> saved_by_it;  // of cost, by this recurrence
+  std::optional<Statement> saved_cost;   // by all recurrences so far
   std::optional<Statement> saved_energy;
   // The half-width that Student's distribution gives to the default's cost, from the epochs of its runs so far and the
   // scatter pooled over batch sizes; in parts of that cost.
@@ -77,6 +86,7 @@ class Witness {
   [[nodiscard]] bool is_profiled() const { return profiled_; }
 
  private:
+  static void tell_part(const records::JobView& view, Told& told);
   void tell_belief(const records::JobView& view, Told& told, Joules default_cost);
   void tell_savings(const records::JobView& view, Told& told);
   [[nodiscard]] std::optional<double> student() const;
