@@ -41,8 +41,8 @@ namespace {
 
 constexpr std::size_t most_idle = 4;
 
-// For a sign of life: many times what a daemon needs for one.
-constexpr Seconds sign_time{0.05};
+// For `/discover`: many times what a daemon needs for it.
+constexpr Seconds simple_time{0.05};
 // Between questions to a daemon that is away.
 constexpr double shortest_pause_s = 0.5;
 constexpr double longest_pause_s = 60;
@@ -162,9 +162,9 @@ transport::Answer DaemonLink::ask(std::string_view method, std::string_view path
   return answer;
 }
 
-bool DaemonLink::gives_a_sign() {
+bool DaemonLink::answers_at_all() {
   try {
-    static_cast<void>(ask("GET", "/discover", {}, sign_time));
+    static_cast<void>(ask("GET", "/discover", {}, simple_time));
     return true;
   } catch (const Error&) {
     return false;
@@ -184,7 +184,7 @@ transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::strin
     if (clock_.now().nanoseconds < then) {
       throw control::LessorAway{ErrorKind::unavailable, fmt::format("{} is away", name()), {}};
     }
-    if (!gives_a_sign()) {
+    if (!answers_at_all()) {
       throw_away("is still away");
     }
     ask_again_at_ = 0;
@@ -200,7 +200,7 @@ transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::strin
   if (failed->kind() == ErrorKind::unavailable) {
     throw_away("cannot be reached");
   }
-  if (failed->kind() == ErrorKind::timeout && !gives_a_sign()) {
+  if (failed->kind() == ErrorKind::timeout && !answers_at_all()) {
     throw_away("does not answer");
   }
   throw Error{*failed};

@@ -34,7 +34,7 @@ class DaemonLink {
   static constexpr Seconds patience_at_start{2};
   // Longer than a call to a driver may take in the daemon, after which the daemon answers anyway.
   static constexpr Seconds patience{10};
-  // The longest that a training waits for an answer. A daemon that has none by then is asked for a sign of life.
+  // The longest that a training waits for an answer. A daemon that has none by then gets a simple question.
   static constexpr Seconds a_moment{0.4};
 
   DaemonLink(DaemonPlace place, Clock& clock);
@@ -51,9 +51,9 @@ class DaemonLink {
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query = {},
                         Seconds answer_time = patience);
   // For calls on a training's path: as ask(), for a moment. Throws control::LessorAway if the daemon cannot be reached
-  // or gives no sign of life. From then on, the calls of all users of this link throw it at once. After a pause, which
-  // grows as long as the daemon stays away, the next call asks for a sign of life before it goes on. A daemon that
-  // lives and only has no answer yet is a timeout Error.
+  // or does not answer a simple question either. From then on, the calls of all users of this link throw it at once.
+  // After a pause, which grows as long as the daemon stays away, the next call begins with the simple question. A
+  // daemon that answers that one and has no answer yet to the other is a timeout Error.
   transport::Answer ask_in_passing(std::string_view method, std::string_view path, const Query& query = {});
   // The body of a 200 answer; for any other status, the Error that it stands for.
   std::string get(std::string_view path, const Query& query = {}, Seconds answer_time = patience);
@@ -89,7 +89,7 @@ class DaemonLink {
   const protocol::DiscoveryAnswer& keep(std::string_view body);
   template <typename Get>
   Timed timed(const Get& get);
-  [[nodiscard]] bool gives_a_sign();
+  [[nodiscard]] bool answers_at_all();
   // Notes that it is away, and throws that.
   [[noreturn]] void throw_away(std::string_view how);
   protocol::GpuReadings read_existing_gpu(std::uint32_t number);

@@ -173,7 +173,7 @@ TEST_F(ZeusdLessorTest, ADaemonThatHangsIsAskedOnceUntilThePauseIsOver) {
   };
   DaemonLink link{{.endpoint = {path, {}}, .token = {}, .is_asked_for = true}, clock_};
   EXPECT_THROW(static_cast<void>(link.ask_in_passing("POST", "/v1/leases/take")), control::LessorAway);
-  EXPECT_EQ(connections(), 2) << "the request, and the question for a sign of life";
+  EXPECT_EQ(connections(), 2) << "the request, and the simple question";
   EXPECT_THROW(static_cast<void>(link.ask_in_passing("POST", "/v1/leases/take")), control::LessorAway);
   EXPECT_EQ(connections(), 0);
   pass();
