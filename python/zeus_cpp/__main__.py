@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from zeus_cpp._distribution import VERSION, InstallationError, provide, repair, status, write_wheel
+from zeus_cpp._distribution import VERSION, InstallationError, provide, remove, repair, status, write_wheel
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     providing = commands.add_parser("provide", help=f"install zeus {VERSION}, which has no files, for projects that require `zeus`")
     providing.add_argument("--wheel", type=Path, metavar="FOLDER", help="write its wheel there, and install nothing")
     commands.add_parser("repair", help="remove another package that is imported as `zeus`, and provide this one")
+    commands.add_parser("remove", help=f"uninstall zeus-cpp, and zeus {VERSION}, which would require it")
     options = parser.parse_args(arguments)
     try:
         if options.command == "status":
@@ -25,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0 if ours else 1
         if options.command == "repair":
             print(repair())
+        elif options.command == "remove":
+            print(remove())
         elif options.wheel is not None:
             print(write_wheel(options.wheel))
         else:

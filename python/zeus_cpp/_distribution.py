@@ -133,3 +133,10 @@ def repair() -> str:
     if place is not None and not is_front(place):
         raise InstallationError(f"`import zeus` is {place}, but no distribution of that name has installed it: remove or rename it")
     return provide()
+
+
+def remove() -> str:
+    """Uninstalls this package, and what `provide` has installed."""
+    provided = [distribution for distribution in _installed() if distribution.version.endswith("+cpp")]
+    _pip("uninstall", "--yes", *(distribution.metadata["Name"] for distribution in provided), OURS)
+    return f"{OURS} is uninstalled" + (f", and so is zeus {VERSION}" if provided else "")

@@ -291,9 +291,8 @@ class Absence(unittest.TestCase):
             said = f'CUDA_VISIBLE_DEVICES has the entry "{visible}", which names no GPU'
             self.assertEqual(done.stdout.count(said), 2 if seen else 0, done.stdout + done.stderr)
 
-    def test_one_warning_says_that_settings_end_with_the_script(self):
-        begin = ("import logging; logging.basicConfig(format='%(name)s %(levelname)s %(message)s')\n"
-                 "from zeus.device import get_gpus\ngpus = get_gpus()\n"
+    def test_one_line_says_that_settings_end_with_the_script_whatever_its_logging(self):
+        begin = ("from zeus.device import get_gpus\ngpus = get_gpus()\n"
                  "limit = gpus.get_power_management_limit(0)\ngpus.set_power_management_limit(0, limit - 50_000)\n"
                  "gpus.set_gpu_locked_clocks(1, 500, 900)\n")
         for rest, left in (("", "GPU 0 .*: power limit; GPU 1 .*: graphics clocks"),
@@ -305,7 +304,7 @@ class Absence(unittest.TestCase):
                 said = [line for line in done.stderr.splitlines() if "end with it" in line]
                 self.assertEqual(len(said), 0 if left is None else 1, done.stderr)
                 if left is not None:
-                    self.assertRegex(said[0], rf"^zeus.device.gpu.native WARNING the settings of this script end with it .*\({left}\)")
+                    self.assertRegex(said[0], rf"^zeus: the settings of this script end with it .*\({left}\)")
 
     def test_visibility_is_cudas(self):
         first = get_gpus().gpus[0].uuid

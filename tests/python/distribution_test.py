@@ -236,6 +236,18 @@ class Scenario(unittest.TestCase):
         environment.pip("uninstall", "--yes", "zeus-cpp")
         self.assertIn("requires zeus-cpp, which is not installed", environment.check())
 
+    def test_removing_leaves_nothing(self):
+        environment = self.environment("zeus-cpp")
+        environment.zeus_cpp("provide")
+        for provided in (True, False):
+            with self.subTest(provided=provided):
+                self.assertEqual("and so is zeus" in environment.zeus_cpp("remove"), provided)
+                self.assertEqual(environment.installed(), {})
+                self.assertEqual(environment.check(), "")
+                for name in ("zeus", "zeus_cpp"):
+                    self.assertNotEqual(environment.run("-c", f"import {name}").returncode, 0)
+                environment.pip("install", "zeus-cpp")
+
     def test_a_folder_that_no_package_installed_is_named(self):
         environment = self.environment("zeus-cpp")
         folder = environment.folder / "zeus"

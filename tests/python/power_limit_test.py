@@ -270,6 +270,21 @@ class OnVirtualGpus(unittest.TestCase):
             time.sleep(STEP)
         self.assertIsInstance(optimizer.state, Done)
 
+    def test_a_selector_of_the_users_runs_once_after_profiling(self):
+        calls = []
+
+        class Own(OptimumSelector):
+            def select(self, measurements):
+                calls.append([each.power_limit for each in measurements])
+                return measurements[0].power_limit
+
+        optimizer = self.optimizer(Own(), pl_step=75)
+        self.epoch(optimizer, 25)
+        self.assertEqual(len(calls), 1)
+        self.assertEqual(calls[0], [each.power_limit for each in optimizer.measurements])
+        optimizer.close()
+        self.assertEqual(len(calls), 1)
+
     def test_selectors_choose_among_what_was_measured(self):
         for selector in (Energy(), Time(), ZeusCost(0.3), MaxSlowdownConstraint(factor=1.5),
                          ConfidentSlowdownConstraint(factor=1.5)):

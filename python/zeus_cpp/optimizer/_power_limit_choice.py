@@ -102,7 +102,15 @@ def goal_of(selector: OptimumSelector, steps: int) -> Any:
     if type(selector) is ConfidentSlowdownConstraint:
         return ("slowdown", float(selector.factor), float(selector.confidence))
 
+    chosen_before: dict[tuple[tuple[float, float, float], ...], int] = {}
+
     def choose(points: list[tuple[float, float, float]]) -> int:
+        """The session asks again for the report and the profile; the user's code, which may print or count, runs once."""
+        if tuple(points) not in chosen_before:
+            chosen_before[tuple(points)] = nearest_to_chosen(points)
+        return chosen_before[tuple(points)]
+
+    def nearest_to_chosen(points: list[tuple[float, float, float]]) -> int:
         measurements = [PowerLimitMeasurement(power_limit=w, energy=j * steps, time=s * steps) for w, j, s in points]
         chosen = selector.select(measurements)
         distances = [abs(each.power_limit - chosen) for each in measurements]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -34,8 +35,9 @@ def _end_with_the_process() -> None:
     ending = [gpu for gpu in _set_gpus if gpu.is_set]
     changed = "; ".join(f"{gpu}: {gpu.changed}" for gpu in ending if gpu.changed)
     if changed:
-        logger.warning("the settings of this script end with it and are put back (%s); for later programs, set them there, or "
-                       "with the vendor's tool, such as `nvidia-smi -pl`", changed)
+        # Not to the log, which most scripts that only set something do not configure.
+        print(f"zeus: the settings of this script end with it and are put back ({changed}); for later programs, set them there, or "
+              "with the vendor's tool, such as `nvidia-smi -pl`", file=sys.stderr)
     for gpu in ending:
         gpu.put_back()
 
