@@ -1,4 +1,4 @@
-"""A daemon, its guardian, its driver or a server of jobs goes away in the middle of a training, by a kill, a stop or a hang,
+"""A daemon, its guardian or its driver goes away in the middle of a training, by a kill, a stop or a hang,
 and in half of the rounds does not come back. The training goes on: its output and its signals are passed on, its calls
 return, and afterwards the limits are those that were found.
 
@@ -32,13 +32,12 @@ STEPS = 350
 CPU_USE = "constant:350W"
 STOPS = (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP)
 WAYS = [("daemon", how) for how in STOPS] + [("guardian", how) for how in STOPS] + [
-    ("driver", "hang"), ("daemon", "full"), ("server", signal.SIGKILL), ("server", signal.SIGSTOP)]
+    ("driver", "hang"), ("daemon", "full")]
 TRAINER = """
 import sys, time
 for step in range(int(sys.argv[1])):
     time.sleep(0.01)
     print("step", step, time.monotonic(), flush=True)
-print("epoch 1 accuracy 0.9", flush=True)
 """
 
 
@@ -83,30 +82,10 @@ class Machine:
              str(self.folder / f"admin{self.started}" / "a.sock")], stdout=log, stderr=log)
         until(self.socket.exists, "the daemon listens")
 
-    def start_server(self) -> None:
-        port = socket.socket()
-        port.bind(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{port.getsockname()[1]}"
-        port.close()
-        log = open(self.folder / "server.log", "ab")
-        self.server = subprocess.Popen([self.options.zeus, "serve", "--listen", self.address, "--store",
-                                        str(self.folder / "jobs.sqlite")], stdout=log, stderr=log)
-
-        def answers() -> bool:
-            try:
-                socket.create_connection(self.address.rsplit(":", 1)).close()
-                return True
-            except OSError:
-                return False
-        until(answers, "the server listens")
-
-    def begin(self, kind: str, who: str) -> subprocess.Popen:
+    def begin(self, kind: str) -> subprocess.Popen:
         words = [self.options.trainer, str(STEPS)]
         if kind == "run":
             words = [self.options.zeus, "run", "--profile-seconds", "0.4", "--grace", "0.5", "--step-regex", r"^step (\d+)"]
-            if who == "server":
-                words += ["--job", f"job{self.started}", "--server", f"http://{self.address}", "--target-metric", "0.5",
-                          "--metric-regex", "accuracy ([.0-9]+)", "--epoch-regex", r"^epoch (\d+)"]
             words += ["--", sys.executable, str(self.folder / "train.py"), str(STEPS)]
         return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
                                 env={**os.environ, "ZEUSD_SOCK_PATH": str(self.socket), "HOME": str(self.folder)})
@@ -120,7 +99,7 @@ class Machine:
             self.daemon.send_signal(signal.SIGSTOP)
             self.fill()
             return [self.daemon.pid]
-        struck = guardians_of(self.folder / "state") if who == "guardian" else [getattr(self, who).pid]
+        struck = guardians_of(self.folder / "state") if who == "guardian" else [self.daemon.pid]
         for process in struck:
             os.kill(process, how)
         return struck if how == signal.SIGSTOP else []
@@ -140,9 +119,7 @@ class Machine:
     def round(self, kind: str, who: str, how, comes_back: bool, asked: bool) -> dict:
         self.connections = []
         self.start_daemon()
-        if who == "server":
-            self.start_server()
-        training = self.begin(kind, who)
+        training = self.begin(kind)
         reader = Reader(training)
         complaints = []
         listener = threading.Thread(target=lambda: complaints.append(training.stderr.read()))
@@ -192,10 +169,6 @@ class Machine:
                 os.kill(process, signal.SIGCONT)
             except ProcessLookupError:
                 pass
-        if hasattr(self, "server"):
-            self.server.kill()
-            self.server.wait()
-            del self.server
         if self.daemon.poll() is None:
             self.daemon.terminate()
             self.daemon.wait()
@@ -209,8 +182,7 @@ def rounds_of(options: argparse.Namespace) -> None:
     for number in range(options.rounds):
         everything = options.seed + number * options.sessions
         kind = ("run", "cpp")[everything % 2]
-        ways = [way for way in WAYS if kind == "run" or way[0] != "server"]
-        who, how = ways[(everything // 2) % len(ways)]
+        who, how = WAYS[(everything // 2) % len(WAYS)]
         print(json.dumps(machine.round(kind, who, how, everything // 3 % 2 == 0, everything // 5 % 2 == 0)), flush=True)
 
 
