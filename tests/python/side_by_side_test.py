@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import existing_servers  # noqa: E402
@@ -63,6 +64,10 @@ class SideBySide(unittest.TestCase):
 
     def test_devices(self):
         self.compare("devices.py", "3xH100,1xP100")
+
+    def test_rates(self):
+        with unittest.mock.patch.dict(os.environ, {"TZ": "Europe/Berlin"}):
+            self.compare("rates.py", "2xV100")
 
     def test_clients(self):
         with existing_servers.batch_size(build) as server:
