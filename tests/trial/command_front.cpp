@@ -8,6 +8,7 @@
 #include "train/live_parts.hpp"
 
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,7 +68,7 @@ class PlayedCommand final : public run::Command {
   [[nodiscard]] std::optional<int> asked_to_end() override { return asked_; }
   [[nodiscard]] int times_stopped() const override { return times_stopped_; }
   [[nodiscard]] Seen seen() const override { return {}; }
-  [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
+  void between_its_output(const std::function<void(bool mid_line)>& write) override { write(false); }
 
  private:
   void exit(int code) {
