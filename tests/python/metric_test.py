@@ -69,7 +69,7 @@ def free_port() -> int:
 @contextlib.contextmanager
 def running(program: str, ready: str, *arguments: str):
     if shutil.which(program) is None:
-        raise unittest.SkipTest(f"skipped: {program} is not installed")
+        raise unittest.SkipTest(f"skipped: {program} is not installed; Debian has a package of that name, which starts a service")
     with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             for _ in range(600):
