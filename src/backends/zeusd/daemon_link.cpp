@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 
 namespace zeus::backends::zeusd {
@@ -22,6 +23,12 @@ struct DaemonLink::Pool {
   pid_t process = 0;
   std::mutex mutex;
   std::vector<std::unique_ptr<HttpClient>> idle;
+  struct Pause {
+    Instant until;
+    Seconds next;
+    std::string path;  // an answer to another request does not show that the driver is well
+  };
+  std::map<std::string, Pause, std::less<>> pauses;  // by the name of the work
   Pool* former = nullptr;
 };
 
@@ -41,11 +48,11 @@ namespace {
 
 constexpr std::size_t most_idle = 4;
 
-// For `/discover`: many times what a daemon needs for it.
-constexpr Seconds simple_time{0.05};
 // Between questions to a daemon that is away.
 constexpr double shortest_pause_s = 0.5;
 constexpr double longest_pause_s = 60;
+// Between calls for a device that hangs: after the first one, the daemon knows that it hangs, and refuses at once.
+constexpr Seconds shortest_device_pause{2};
 
 // The kind of an answer that is not 200; its message is the daemon's.
 ErrorKind kind_of(int status) {
@@ -82,6 +89,14 @@ std::string advice_for(int status) {
   }
 }
 
+DeviceWork reading_gpu(std::uint32_t number) {
+  return {.name = fmt::format("reading GPU {}", number)};
+}
+
+DeviceWork reading_cpu(std::uint32_t number) {
+  return {.name = fmt::format("reading CPU package {}", number)};
+}
+
 template <typename Value>
 void move_in_time(protocol::ReportedReading<Value>& reading, Seconds ahead, Seconds round_trip) {
   reading.at = reading.at - ahead;
@@ -103,7 +118,8 @@ void for_each_reading(protocol::GpuReadings& gpu, const Each& each) {
 
 }  // namespace
 
-DaemonLink::DaemonLink(DaemonPlace place, Clock& clock) : place_{std::move(place)}, clock_{clock} {
+DaemonLink::DaemonLink(DaemonPlace place, Clock& clock, InPassing in_passing)
+    : place_{std::move(place)}, clock_{clock}, in_passing_{in_passing} {
 }
 
 DaemonLink::~DaemonLink() {
@@ -164,7 +180,7 @@ transport::Answer DaemonLink::ask(std::string_view method, std::string_view path
 
 bool DaemonLink::answers_at_all() {
   try {
-    static_cast<void>(ask("GET", "/discover", {}, simple_time));
+    static_cast<void>(ask("GET", "/discover", {}, in_passing_.simple));
     return true;
   } catch (const Error&) {
     return false;
@@ -179,7 +195,32 @@ void DaemonLink::throw_away(std::string_view how) {
                             "check whether it runs (`systemctl status zeusd`)"};
 }
 
-transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::string_view path, const Query& query) {
+bool DaemonLink::is_paused(const DeviceWork& work) {
+  Pool& mine = pool();
+  const std::lock_guard guard{mine.mutex};
+  const auto found = mine.pauses.find(work.name);
+  return found != mine.pauses.end() && clock_.now() < found->second.until;
+}
+
+void DaemonLink::begin_pause(const DeviceWork& work, std::string_view path) {
+  Pool& mine = pool();
+  const std::lock_guard guard{mine.mutex};
+  Pool::Pause& pause = mine.pauses[work.name];
+  const Seconds now = std::max(pause.next, shortest_device_pause);
+  pause = {clock_.now() + now, std::min(2 * now, Seconds{longest_pause_s}), std::string{path}};
+}
+
+void DaemonLink::end_pause(const DeviceWork& work, std::string_view path) {
+  Pool& mine = pool();
+  const std::lock_guard guard{mine.mutex};
+  const auto found = mine.pauses.find(work.name);
+  if (found != mine.pauses.end() && found->second.path == path) {
+    mine.pauses.erase(found);
+  }
+}
+
+transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::string_view path, const Query& query,
+                                             const DeviceWork& work) {
   if (const std::int64_t then = ask_again_at_; then != 0) {
     if (clock_.now().nanoseconds < then) {
       throw control::LessorAway{ErrorKind::unavailable, fmt::format("{} is away", name()), {}};
@@ -189,10 +230,19 @@ transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::strin
     }
     ask_again_at_ = 0;
   }
+  const auto hangs = [&] {
+    return control::LessorAway{ErrorKind::timeout, fmt::format("{} through {} takes too long", work.name, name()),
+                               "its driver may hang: look at the node's `dmesg`"};
+  };
+  const bool paused = is_paused(work);
+  if (paused && !work.is_owed) {
+    throw hangs();
+  }
   std::optional<Error> failed;
   try {
-    transport::Answer answer = ask(method, path, query, a_moment);
+    transport::Answer answer = ask(method, path, query, paused ? in_passing_.simple : in_passing_.moment);
     pause_s_ = 0;
+    end_pause(work, path);
     return answer;
   } catch (const Error& error) {
     failed = error;
@@ -200,14 +250,32 @@ transport::Answer DaemonLink::ask_in_passing(std::string_view method, std::strin
   if (failed->kind() == ErrorKind::unavailable) {
     throw_away("cannot be reached");
   }
-  if (failed->kind() == ErrorKind::timeout && !answers_at_all()) {
+  if (failed->kind() != ErrorKind::timeout) {
+    throw Error{*failed};
+  }
+  if (paused) {
+    throw hangs();
+  }
+  if (!answers_at_all()) {
     throw_away("does not answer");
   }
-  throw Error{*failed};
+  if (work.name.empty()) {
+    throw Error{ErrorKind::timeout, fmt::format("{} did not answer in time", name()), failed->advice()};
+  }
+  begin_pause(work, path);
+  throw hangs();
 }
 
 std::string DaemonLink::get(std::string_view path, const Query& query, Seconds answer_time) {
   transport::Answer answer = ask("GET", path, query, answer_time);
+  if (answer.status != static_cast<int>(Status::ok)) {
+    throw refusal(answer);
+  }
+  return std::move(answer.body);
+}
+
+std::string DaemonLink::get_in_passing(std::string_view path, const Query& query, const DeviceWork& work) {
+  transport::Answer answer = ask_in_passing("GET", path, query, work);
   if (answer.status != static_cast<int>(Status::ok)) {
     throw refusal(answer);
   }
@@ -230,11 +298,7 @@ const protocol::DiscoveryAnswer& DaemonLink::discover(Seconds answer_time) {
 }
 
 const protocol::DiscoveryAnswer& DaemonLink::discover_in_passing() {
-  const transport::Answer answer = ask_in_passing("GET", "/discover");
-  if (answer.status != static_cast<int>(Status::ok)) {
-    throw refusal(answer);
-  }
-  return keep(answer.body);
+  return keep(get_in_passing("/discover"));
 }
 
 const protocol::DiscoveryAnswer& DaemonLink::keep(std::string_view body) {
@@ -303,12 +367,9 @@ protocol::GpuReadings DaemonLink::read_gpu(std::uint32_t number, std::uint32_t p
     return read_existing_gpu(number);
   }
   Timed read = timed([&] {
-    transport::Answer answer = ask_in_passing(
-        "GET", "/v1/readings", {{"gpu_ids", std::to_string(number)}, {"parts", protocol::GpuParts::text(parts)}});
-    if (answer.status != static_cast<int>(Status::ok)) {
-      throw refusal(answer);
-    }
-    return std::move(answer.body);
+    return get_in_passing("/v1/readings",
+                          {{"gpu_ids", std::to_string(number)}, {"parts", protocol::GpuParts::text(parts)}},
+                          reading_gpu(number));
   });
   if (read.readings.gpus.size() != 1) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report GPU {}", name(), number)};
@@ -322,7 +383,9 @@ protocol::CpuReadings DaemonLink::read_cpu(std::uint32_t number) {
   if (!is_ours()) {
     return read_existing_cpu(number);
   }
-  Timed read = timed([&] { return get("/v1/readings", {{"cpu_ids", std::to_string(number)}}); });
+  Timed read = timed([&] {
+    return get_in_passing("/v1/readings", {{"cpu_ids", std::to_string(number)}}, reading_cpu(number));
+  });
   if (read.readings.cpus.size() != 1) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report CPU package {}", name(), number)};
   }
@@ -347,12 +410,13 @@ protocol::GpuReadings DaemonLink::read_existing_gpu(std::uint32_t number) {
   protocol::GpuReadings gpu;
   gpu.id = number;
   const Instant before = clock_.now();
-  const auto power = protocol::read_answer<protocol::GpuPowerAnswer>(get("/gpu/get_power", of_it));
+  const auto power =
+      protocol::read_answer<protocol::GpuPowerAnswer>(get_in_passing("/gpu/get_power", of_it, reading_gpu(number)));
   const Instant between = clock_.now();
   if (const auto found = power.power.of.find(number); found != power.power.of.end()) {
     gpu.power.push_back({PowerKind::plain, PowerScope::gpu, in_the_middle(found->second.amount(), before, between)});
   }
-  const transport::Answer energy = ask("GET", "/gpu/get_cumulative_energy", of_it);
+  const transport::Answer energy = ask_in_passing("GET", "/gpu/get_cumulative_energy", of_it, reading_gpu(number));
   if (energy.status != static_cast<int>(Status::ok)) {
     gpu.energy.reason = Reason::unsupported;
     return gpu;
@@ -371,7 +435,8 @@ protocol::CpuReadings DaemonLink::read_existing_cpu(std::uint32_t number) {
   cpu.id = number;
   const Instant before = clock_.now();
   const auto counters = protocol::read_answer<protocol::CpuEnergyAnswer>(
-      get("/cpu/get_cumulative_energy", {{"cpu_ids", std::to_string(number)}, {"cpu", "true"}, {"dram", "true"}}));
+      get_in_passing("/cpu/get_cumulative_energy",
+                     {{"cpu_ids", std::to_string(number)}, {"cpu", "true"}, {"dram", "true"}}, reading_cpu(number)));
   const Instant after = clock_.now();
   const auto found = counters.of.find(number);
   if (found == counters.of.end()) {

@@ -28,16 +28,27 @@ namespace zeus::backends::zeusd {
 // The parameters of a request, in order.
 using Query = std::vector<std::pair<std::string_view, std::string>>;
 
+// What a request makes the daemon do with a device, whose driver may hang while the daemon lives.
+struct DeviceWork {
+  std::string name;      // "setting GPU 0"; empty if the daemon answers without a device
+  bool is_owed = false;  // it ends something, so the daemon has to hear of it even while the driver hangs
+};
+
 class DaemonLink {
  public:
   // The longest that a person waits when a program only starts.
   static constexpr Seconds patience_at_start{2};
   // Longer than a call to a driver may take in the daemon, after which the daemon answers anyway.
   static constexpr Seconds patience{10};
-  // The longest that a training waits for an answer. A daemon that has none by then gets a simple question.
-  static constexpr Seconds a_moment{0.4};
+  // How long a training waits.
+  struct InPassing {
+    Seconds moment{0.4};
+    // For the answer to a simple question, `/discover`: many times what a daemon needs.
+    Seconds simple{0.05};
+  };
 
-  DaemonLink(DaemonPlace place, Clock& clock);
+  DaemonLink(DaemonPlace place, Clock& clock, InPassing in_passing);
+  DaemonLink(DaemonPlace place, Clock& clock) : DaemonLink{std::move(place), clock, InPassing{}} {}
   DaemonLink(const DaemonLink&) = delete;
   DaemonLink& operator=(const DaemonLink&) = delete;
   ~DaemonLink();
@@ -50,13 +61,20 @@ class DaemonLink {
   // The answer, whatever its status; Errors as for transport::HttpClient::ask().
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query = {},
                         Seconds answer_time = patience);
-  // For calls on a training's path: as ask(), for a moment. Throws control::LessorAway if the daemon cannot be reached
+  // For calls on a training's path: as ask(), for a moment. A daemon that has no answer by then gets a simple question.
+  // Throws control::LessorAway if the daemon cannot be reached
   // or does not answer a simple question either. From then on, the calls of all users of this link throw it at once.
-  // After a pause, which grows as long as the daemon stays away, the next call begins with the simple question. A
-  // daemon that answers that one and has no answer yet to the other is a timeout Error.
-  transport::Answer ask_in_passing(std::string_view method, std::string_view path, const Query& query = {});
+  // After a pause, which grows as long as the daemon stays away, the next call begins with the simple question.
+  //
+  // If the daemon answers the simple question only, the same holds for calls with the same work alone: they throw
+  // LessorAway, of kind timeout, until a pause is over; a call that is owed is sent, and waits as for a simple
+  // question. Without a work, that is a timeout Error.
+  transport::Answer ask_in_passing(std::string_view method, std::string_view path, const Query& query = {},
+                                   const DeviceWork& work = {});
   // The body of a 200 answer; for any other status, the Error that it stands for.
   std::string get(std::string_view path, const Query& query = {}, Seconds answer_time = patience);
+  // The same, as ask_in_passing() does.
+  std::string get_in_passing(std::string_view path, const Query& query = {}, const DeviceWork& work = {});
 
   // Asks for the node's devices, and keeps the answer for known().
   const protocol::DiscoveryAnswer& discover(Seconds answer_time = patience);
@@ -70,7 +88,7 @@ class DaemonLink {
   // The readings of one GPU, at least these parts (protocol::GpuParts), or of one CPU package, with times on this
   // machine's clock. If the daemon's clock is another one, the times are certain to half the duration of the request;
   // then each latency includes that.
-  // For a moment, as ask_in_passing() does.
+  // As ask_in_passing() does.
   protocol::GpuReadings read_gpu(std::uint32_t number, std::uint32_t parts);
   protocol::CpuReadings read_cpu(std::uint32_t number);
   // Whether the daemon that was discovered is on this machine: judged by its clock, which no other machine has, or by
@@ -90,6 +108,9 @@ class DaemonLink {
   template <typename Get>
   Timed timed(const Get& get);
   [[nodiscard]] bool answers_at_all();
+  [[nodiscard]] bool is_paused(const DeviceWork& work);
+  void begin_pause(const DeviceWork& work, std::string_view path);
+  void end_pause(const DeviceWork& work, std::string_view path);
   // Notes that it is away, and throws that.
   [[noreturn]] void throw_away(std::string_view how);
   protocol::GpuReadings read_existing_gpu(std::uint32_t number);
@@ -98,6 +119,7 @@ class DaemonLink {
 
   DaemonPlace place_;
   Clock& clock_;
+  InPassing in_passing_;
   std::atomic<Pool*> pool_{nullptr};
   std::atomic<Known*> known_{nullptr};
   // While it is away: when to ask again (0: it is not away), and the pause that comes after that.

@@ -60,11 +60,10 @@ void RemoteLease::take() {
                 "`zeus devices` lists what is there"};
   }
   const Instant asked = link_->clock().now();
-  const transport::Answer answer =
-      link_->ask_in_passing("POST", "/v1/leases/take",
-                            {{"gpu_ids", std::to_string(*number)},
-                             {"term_s", fmt::format("{:.3f}", term_.value())},
-                             {"lends", lends_ == control::Lends::to_descendants ? "true" : "false"}});
+  const transport::Answer answer = ask_of_gpu(*number, "POST", "/v1/leases/take",
+                                              {{"gpu_ids", std::to_string(*number)},
+                                               {"term_s", fmt::format("{:.3f}", term_.value())},
+                                               {"lends", lends_ == control::Lends::to_descendants ? "true" : "false"}});
   if (is(answer, Status::conflict)) {
     std::string holder;
     try {
@@ -142,10 +141,23 @@ void RemoteLease::take_again() {
                            again.empty() ? "" : ", and set again: ", fmt::join(again, ", ")));
 }
 
-transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string_view path, const Query& query) {
+transport::Answer RemoteLease::ask_of_gpu(std::uint32_t number, std::string_view method, std::string_view path,
+                                          const Query& query, bool is_owed) {
+  transport::Answer answer =
+      link_->ask_in_passing(method, path, query, {.name = fmt::format("setting GPU {}", number), .is_owed = is_owed});
+  if (is(answer, Status::stuck)) {
+    const Error refused = link_->refusal(answer, number);
+    throw control::LessorAway{ErrorKind::timeout, fmt::format("{}: {}", link_->name(), refused.message()),
+                              refused.advice()};
+  }
+  return answer;
+}
+
+transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string_view path, const Query& query,
+                                            bool is_owed) {
   Query whole_query{{"lease", id_}};
   whole_query.insert(whole_query.end(), query.begin(), query.end());
-  return link_->ask_in_passing(method, path, whole_query);
+  return ask_of_gpu(number_, method, path, whole_query, is_owed);
 }
 
 transport::Answer RemoteLease::ask(std::string_view method, std::string_view path, const Query& query) {
@@ -280,10 +292,11 @@ void RemoteLease::renew() {
   try {
     look(now);
     away_since_.reset();
-  } catch (const control::LessorAway&) {
+  } catch (const control::LessorAway& error) {
     look_at_ = (link_->clock().now() + between_looks).nanoseconds;
-    away_since_ = away_since_.value_or(now);
-    if (now - *away_since_ >= longest_restart) {
+    const bool driver_hangs = error.kind() == ErrorKind::timeout;  // the daemon lives, and so does its lease
+    away_since_ = driver_hangs ? std::nullopt : std::optional{away_since_.value_or(now)};
+    if (driver_hangs ? now >= ends_ : now - *away_since_ >= longest_restart) {
       throw;
     }
   } catch (const Error& error) {
@@ -327,9 +340,11 @@ void RemoteLease::release() {
   }
   transport::Answer answer;
   try {
-    answer = ask_of_lease("POST", "/v1/leases/release", {});
+    answer = ask_of_lease("POST", "/v1/leases/release", {}, true);
   } catch (const control::LessorAway&) {
-    return;  // if it is gone, so is all that it had set; if it hangs, the lease ends with its term or this process
+    // If it is gone, so is all that it had set; if it hangs, the lease ends with its term or this process; if only the
+    // driver hangs, the daemon ends the lease as soon as the driver lets it.
+    return;
   }
   if (!is(answer, Status::ok) && !is(answer, Status::not_found)) {
     throw link_->refusal(answer, number_);

@@ -51,8 +51,12 @@ class RemoteLease final : public control::LeaseBacking {
   void take();
   void take_again();
   void require_ours();
-  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query);
-  // As DaemonLink::ask_in_passing(), for this lease; survives a restart of the daemon.
+  // As DaemonLink::ask_in_passing(). A GPU whose driver hangs is LessorAway too.
+  transport::Answer ask_of_gpu(std::uint32_t number, std::string_view method, std::string_view path, const Query& query,
+                               bool is_owed = false);
+  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query,
+                                 bool is_owed = false);
+  // The same for this lease; survives a restart of the daemon.
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query);
   std::optional<protocol::GpuSettings> set(Setting setting);
   void end(const Error& why);

@@ -1,5 +1,6 @@
 #include "backends/zeusd/zeusd_backend.hpp"
 
+#include "backends/zeusd/zeusd_cpu.hpp"
 #include "backends/zeusd/zeusd_lessor.hpp"
 #include "base/log.hpp"
 #include "tests/support/failures.hpp"
@@ -13,7 +14,9 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,7 +27,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Gives a fixed answer for each path. Like the existing daemon, it refuses a CPU reading without both counters.
+constexpr std::string_view never = "never";
+
+// Gives a fixed answer for each path, or none (`never`). Like the existing daemon, it refuses a CPU reading without
+// both counters.
 class CannedDaemon {
  public:
   explicit CannedDaemon(std::map<std::string, std::string> bodies)
@@ -41,14 +47,28 @@ class CannedDaemon {
     thread_.join();
   }
 
-  [[nodiscard]] std::shared_ptr<DaemonLink> link(Clock& clock) const {
+  [[nodiscard]] std::shared_ptr<DaemonLink> link(Clock& clock, DaemonLink::InPassing waits = {10_s, 10_s}) const {
     return std::make_shared<DaemonLink>(
-        DaemonPlace{.endpoint = {(folder_.path() / "d.sock").string(), {}}, .token = {}, .is_asked_for = true}, clock);
+        DaemonPlace{.endpoint = {(folder_.path() / "d.sock").string(), {}}, .token = {}, .is_asked_for = true}, clock,
+        waits);
+  }
+  // How many requests of this path came. Up to a request that was answered, none is missing.
+  [[nodiscard]] int asked(const std::string& path) {
+    const std::lock_guard guard{mutex_};
+    return asked_[path];
   }
 
  private:
   void answer(const std::shared_ptr<transport::Exchange>& exchange) {
+    {
+      const std::lock_guard guard{mutex_};
+      ++asked_[exchange->request().path];
+    }
     const auto found = bodies_.find(exchange->request().path);
+    if (found != bodies_.end() && found->second == never) {
+      unanswered_.push_back(exchange);
+      return;
+    }
     transport::Answer told;
     told.status = found == bodies_.end() ? 404 : 200;
     told.body = found == bodies_.end() ? "" : found->second;
@@ -61,6 +81,9 @@ class CannedDaemon {
   }
 
   std::map<std::string, std::string> bodies_;
+  std::mutex mutex_;
+  std::map<std::string, int> asked_;
+  std::vector<std::shared_ptr<transport::Exchange>> unanswered_;  // the loop's thread
   test::TemporaryFolder folder_;
   transport::UnixListener listener_;
   transport::EventLoop loop_;
@@ -149,6 +172,51 @@ TEST_F(ZeusdBackendTest, TimesOfAnotherClockAreMovedToThisOne) {
   ASSERT_TRUE(energy);
   EXPECT_EQ(energy->value, 7_J);
   EXPECT_EQ(energy->at, clock_.now() - 1_s);
+}
+
+TEST_F(ZeusdBackendTest, WorkThatHangsIsAskedForOnceUntilItsPauseIsOver) {
+  CannedDaemon daemon{{{"/discover", R"({"gpus":[],"cpus":[]})"}, {"/set", std::string{never}}, {"/read", "it"}}};
+  const std::shared_ptr<DaemonLink> link = daemon.link(clock_, {.moment = 0.1_s, .simple = 2_s});
+  const DeviceWork setting{.name = "setting GPU 0"};
+  const auto set = [&](const DeviceWork& work) {
+    return failure_of([&] { static_cast<void>(link->ask_in_passing("POST", "/set", {}, work)); });
+  };
+  EXPECT_EQ(set(setting).kind(), ErrorKind::timeout);
+  EXPECT_EQ(daemon.asked("/set"), 1);
+  for (const Seconds pause : {2_s, 4_s, 8_s}) {
+    clock_.advance(pause - 0.1_s);
+    const int before = daemon.asked("/set");
+    EXPECT_EQ(set(setting).kind(), ErrorKind::timeout);
+    EXPECT_EQ(daemon.asked("/set"), before) << "in a pause of " << pause.value() << " s";
+    EXPECT_EQ(link->get_in_passing("/read", {}, {.name = "reading GPU 0"}), "it");
+    clock_.advance(0.2_s);
+    EXPECT_EQ(link->get_in_passing("/read", {}, setting), "it") << "shows nothing about the other request";
+    EXPECT_EQ(set(setting).kind(), ErrorKind::timeout);
+    EXPECT_EQ(daemon.asked("/set"), before + 1);
+  }
+  const int before = daemon.asked("/set");
+  EXPECT_EQ(set({.name = setting.name, .is_owed = true}).kind(), ErrorKind::timeout);
+  static_cast<void>(link->get_in_passing("/discover"));
+  EXPECT_EQ(daemon.asked("/set"), before + 1) << "the daemon hears of what ends something";
+}
+
+// A training reads them, too.
+TEST_F(ZeusdBackendTest, ACpuReadingThatHangsIsATimeoutAndIsAskedForOnceInAPause) {
+  CannedDaemon daemon{{
+      {"/discover", R"({"gpus":[],"cpus":[{"id":0,"dram_available":false,"name":"package-0"}],)"
+                    R"("zeusd":{"version":"1","api":1,"instance":"i"}})"},
+      {"/v1/readings", std::string{never}},
+      {"/v1/leases", std::string{never}},
+  }};
+  const std::shared_ptr<DaemonLink> link = daemon.link(clock_, {.moment = 0.1_s, .simple = 2_s});
+  link->discover();
+  const ZeusdCpu cpu{link, std::make_shared<Openings>(), {0, "package-0"}, 0};
+  EXPECT_EQ(cpu.energy(device::CpuDomain::package).failure().reason, Reason::timeout);
+  EXPECT_EQ(cpu.energy(device::CpuDomain::package).failure().reason, Reason::timeout);
+  EXPECT_EQ(daemon.asked("/v1/readings"), 1);
+  ZeusdLessor lessor{link};
+  EXPECT_EQ(failure_of([&] { static_cast<void>(lessor.has_one("GPU-0")); }).message(),
+            link->name() + " did not answer in time");
 }
 
 }  // namespace

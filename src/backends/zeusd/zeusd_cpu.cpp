@@ -61,7 +61,7 @@ Reading<device::Stamped<Joules>> ZeusdCpu::energy(CpuDomain domain) const {
 device::Outcome ZeusdCpu::reopen() {
   if (opened_ == openings_->count) {
     try {
-      link_->discover(DaemonLink::patience_at_start);
+      link_->discover_in_passing();
     } catch (const Error& error) {
       return failure_of(error);
     }

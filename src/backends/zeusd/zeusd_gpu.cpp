@@ -182,7 +182,7 @@ Reading<bool> ZeusdGpu::persistence_mode() const {
 Outcome ZeusdGpu::reopen() {
   if (opened_ == openings_->count) {
     try {
-      link_->discover(DaemonLink::patience_at_start);
+      link_->discover_in_passing();
     } catch (const Error& error) {
       return failure_of(error);
     }

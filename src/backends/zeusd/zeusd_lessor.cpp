@@ -46,7 +46,7 @@ std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::Discovere
 }
 
 bool ZeusdLessor::has_one(std::string_view uuid) {
-  const auto told = protocol::read_answer<protocol::LeaseList>(link_->get("/v1/leases"));
+  const auto told = protocol::read_answer<protocol::LeaseList>(link_->get_in_passing("/v1/leases"));
   return std::ranges::any_of(told.leases, [&](const protocol::ListedLease& lease) {
     // A client gets the names of its own leases only.
     return !lease.id.empty() && lease.kind == protocol::LeaseKind::explicit_lease &&

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,7 +44,7 @@ struct DaemonStand : test::LocalStand {
                .token = daemon.token(fmt::format("process {}", ::getpid())),
                .is_asked_for = true};
     }
-    return std::make_shared<DaemonLink>(std::move(place), clock_);
+    return std::make_shared<DaemonLink>(std::move(place), clock_, waits);
   }
   LeaseBook book() override { return book_that(control::Lends::nothing); }
   LeaseBook book_that(control::Lends lends) {
@@ -56,6 +57,7 @@ struct DaemonStand : test::LocalStand {
   }
 
   Way way;
+  DaemonLink::InPassing waits{.moment = 10_s, .simple = 10_s};  // longer than a busy machine delays an answer
   test::DaemonInProcess daemon{clock_,
                                ledger(),
                                [this](std::vector<device::DiscoveredGpu> gpus) {
@@ -179,6 +181,33 @@ TEST_F(ZeusdLessorTest, ADaemonThatHangsIsAskedOnceUntilThePauseIsOver) {
   pass();
   EXPECT_THROW(static_cast<void>(link.ask_in_passing("POST", "/v1/leases/take")), control::LessorAway);
   EXPECT_EQ(connections(), 1);
+}
+
+TEST_F(ZeusdLessorTest, AGpuThatHangsBehindADaemonStopsNoOtherAndIsPutBackWhenItsDriverLets) {
+  LeaseBook others = book();
+  Lease other = others.acquire("GPU-1");
+  waits = {.moment = 0.2_s, .simple = 2_s};
+  Lease lease = book().acquire("GPU-0");
+  std::promise<void> let_go;
+  gpu_->it_hangs = [hung = let_go.get_future().share()] { hung.wait(); };
+  const auto why = [&](Lease& of, Watts limit) -> std::string {
+    try {
+      of.set_power_limit(limit);
+    } catch (const control::LessorAway& error) {
+      return error.message();
+    }
+    return {};
+  };
+  EXPECT_EQ(why(lease, 200_W), "setting GPU 0 through zeusd at " + daemon.socket() + " takes too long");
+  EXPECT_NO_THROW(lease.renew());
+  EXPECT_EQ(why(other, 190_W), "");
+  EXPECT_EQ(other_gpu_->its_limits.current, 190_W);
+  clock_.advance(2.1_s);
+  EXPECT_THAT(why(lease, 200_W), HasSubstr("a call to its driver hangs")) << "the daemon knows by now";
+  EXPECT_NO_THROW(lease.release()) << "the daemon hears of it, and puts back what the driver will have done";
+  let_go.set_value();
+  Lease next = others.acquire("GPU-0");
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
 TEST_F(ZeusdLessorTest, ReportsOnceWhichHolderHasTheGpuAfterARestart) {
