@@ -35,7 +35,7 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term, LeaseTaking taking
     throw Error{ErrorKind::invalid_argument, fmt::format("a lease cannot last {} s", term.value())};
   }
   if (lessor_ && lessor_->offers(uuid)) {
-    return Lease{lessor_->take(*gpu, term, lends_), std::move(taking.client)};
+    return Lease{lessor_->take(*gpu, term, lends_, taking.of_lessor), std::move(taking.client)};
   }
   if (!gpu->control) {
     throw Error{ErrorKind::unavailable, fmt::format("nothing can be set on {}", to_text(*gpu)),

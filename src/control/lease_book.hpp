@@ -30,6 +30,7 @@ struct LeaseTaking {
   std::optional<LeaseClient> client = std::nullopt;
   // How long to wait for a process that works on the GPU at that moment.
   Seconds patience = work_patience;
+  LessorPatience of_lessor = LessorPatience::usual;
 };
 
 class LeaseBook {

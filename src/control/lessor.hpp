@@ -41,6 +41,10 @@ class LessorAway : public Error {
   using Error::Error;
 };
 
+// How long a lease waits for its lessor: a user's own call as long as a driver may take, or until a lessor that
+// restarts is back; a training for a moment.
+enum class LessorPatience { usual, a_moment };
+
 // Whether processes that descend from this one may set the GPUs that it has leased.
 enum class Lends { nothing, to_descendants };
 
@@ -64,8 +68,8 @@ class Lessor {
   // process has the lease and lends, it is borrowed. The lease reads `gpu`, whose `control` may be null. Errors as for
   // LeaseBook::acquire(): conflict names the holder; permission_denied and unavailable say what to do. After an Error
   // nothing has been changed.
-  [[nodiscard]] virtual std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
-                                                           Lends lends) = 0;
+  [[nodiscard]] virtual std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term, Lends lends,
+                                                           LessorPatience patience) = 0;
 
   // Whether this process has a lease of it.
   [[nodiscard]] virtual bool has_one(std::string_view uuid) = 0;

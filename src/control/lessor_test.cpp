@@ -65,8 +65,8 @@ class LoggedLease final : public LeaseBacking {
 class LoggingLessor final : public Lessor {
  public:
   [[nodiscard]] bool offers(std::string_view uuid) const override { return uuid == "GPU-0"; }
-  [[nodiscard]] std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
-                                                   Lends lends) override {
+  [[nodiscard]] std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term, Lends lends,
+                                                   LessorPatience /*patience*/) override {
     if (error) {
       throw Error{*error};
     }

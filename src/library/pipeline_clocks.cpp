@@ -44,7 +44,8 @@ std::unique_ptr<pacing::ClockFollower> follower_of(std::vector<PipelineInstructi
                 fmt::format("{} can be seen here; `zeus devices` lists them", machine.gpus.size())};
   }
   const auto& gpu = *machine.gpus[static_cast<std::size_t>(options.gpu)].gpu;
-  auto clock = std::make_unique<LeasedClock>(library::lease_book().acquire(gpu.identity().uuid, lease_term));
+  auto clock = std::make_unique<LeasedClock>(
+      library::lease_book().acquire(gpu.identity().uuid, lease_term, {.of_lessor = control::LessorPatience::a_moment}));
   return std::make_unique<pacing::ClockFollower>(std::move(instructions), std::move(clock), machine.clock,
                                                  options.lead);
 }

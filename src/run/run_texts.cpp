@@ -250,8 +250,7 @@ std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded) {
   text += result.optimum->clock ? fmt::format(" at {:.6g} MHz", result.optimum->clock->value()) : "";
   const std::string lower = slowdown_is_bounded ? next_lower_text(result) : "";
   if (kept_highest(result)) {
-    return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result) +
-           ", which is not regained";
+    return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result);
   }
   const std::optional<LimitChange> change = limit_change(result);
   if (!change) {

@@ -115,8 +115,7 @@ TEST_F(AloneText, SaysThatTheHighestLimitSavesNothing) {
   result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
   EXPECT_EQ(alone_text(result_, false),
             "1.00 kJ in 10.0 s under 250 W, the highest of those compared: nothing was saved; comparing limits took "
-            "2.0 s of it, "
-            "which is not regained");
+            "2.0 s of it");
 }
 
 TEST_F(AloneText, GivesTheChangeOfALockedClock) {

@@ -93,7 +93,7 @@ void WatchedCommand::wake() const {
 
 std::optional<int> WatchedCommand::exit_code() const {
   const std::lock_guard lock{mutex_};
-  return code_;
+  return given_code_;
 }
 
 std::optional<std::string> WatchedCommand::why_not_run() const {
@@ -138,11 +138,8 @@ void WatchedCommand::heed_signals() {
 std::optional<int> WatchedCommand::asked_to_end() {
   const std::lock_guard lock{mutex_};
   if (!code_) {
-    const bool ending = termination_.begun();
     heed_signals();
-    if (termination_.begun() != ending) {
-      wake();
-    }
+    wake();  // this may have read a signal that the thread waits for, for example SIGCHLD
   }
   return outer_signal();
 }
@@ -190,6 +187,7 @@ std::vector<trial::Progress> WatchedCommand::wait(Seconds patience) {
   if (failure_) {
     std::rethrow_exception(failure_);
   }
+  given_code_ = code_;
   return heard_.take();
 }
 

@@ -86,6 +86,7 @@ class WatchedCommand final : public Command {
   std::optional<GroupGuard> guard_;
   Termination termination_;
   std::optional<int> code_;
+  std::optional<int> given_code_;  // once all progress before it was given
   bool told_to_end_ = false;
   bool terminal_ = false;
   bool mid_line_ = false;

@@ -32,7 +32,7 @@ SessionParts live_parts(std::shared_ptr<Monitor> monitor, std::vector<SessionGpu
     if (!*book) {
       book->emplace(open());
     }
-    return (*book)->acquire(uuid, term);
+    return (*book)->acquire(uuid, term, {.of_lessor = control::LessorPatience::a_moment});
   };
   return parts;
 }

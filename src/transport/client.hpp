@@ -53,7 +53,7 @@ class HttpClient {
   // if this user may not open its socket; timeout; corrupt_data if what comes is not an answer; invalid_argument if the
   // request cannot be written as one.
   Answer ask(const Request& request);
-  // The same with another time for the answer, and no more than that to connect.
+  // The same, with at most `answer_time` to connect and `answer_time` for the answer.
   Answer ask(const Request& request, Seconds answer_time);
 
  private:

@@ -15,8 +15,8 @@ void SessionGpus::hear(const TrainingEvent& event, bool compares) {
     if (loss_ && !loss_->until) {
       loss_->until = parts_.clock.now();
     }
-  } else if (std::holds_alternative<Unoptimized>(event) && set_any_ && !loss_) {
-    loss_ = Loss{.from = parts_.clock.now(), .until = {}};
+  } else if (std::holds_alternative<Unoptimized>(event) && set_any_) {
+    loss_ = Loss{.from = loss_ ? loss_->from : parts_.clock.now(), .until = {}};
   }
 }
 

@@ -175,7 +175,6 @@ TEST_F(BadInput, AStoreAndAServerAtOnceAndAServerThatCannotBeAreRefused) {
   EXPECT_NE(said.find("both are named"), std::string::npos) << said;
   JobOptions nowhere = both;
   nowhere.store.clear();
-  EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), nowhere); }), ErrorKind::unavailable);
   nowhere.server = "somewhere";
   EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), nowhere); }), ErrorKind::invalid_argument);
   nowhere.server_patience = Seconds{-1};

@@ -145,7 +145,9 @@ class Stores(unittest.TestCase):
                 refused = server.ask("PUT", session.job_path(how), session.definition())
                 self.assertEqual(refused.status, 503, refused)
                 self.assertEqual(server.ask("GET", "/readyz").status, 503)
-                self.assertIn(f"the store {file} was {how} while it was open", server.log.read_text(encoding="utf-8"))
+                # The answer may be here before the log's line.
+                line = f"the store {file} was {how} while it was open"
+                self.until(lambda: server.log.read_text(encoding="utf-8"), lambda text, line=line: line in text)
                 file.write_bytes(b"")
             away.rename(file)
             self.assertEqual(server.ask("PUT", session.job_path("b"), session.definition()).status, 201)

@@ -54,7 +54,8 @@ class PolicyAlone final : public control::Lessor {
     return {allowed_};
   }
   [[nodiscard]] std::unique_ptr<control::LeaseBacking> take(const device::DiscoveredGpu& /*gpu*/, Seconds /*term*/,
-                                                            control::Lends /*lends*/) override {
+                                                            control::Lends /*lends*/,
+                                                            control::LessorPatience /*patience*/) override {
     throw Error{ErrorKind::unavailable, "this lessor leases no GPU", "take the lease from a book"};
   }
   [[nodiscard]] bool has_one(std::string_view /*uuid*/) override { return false; }

@@ -19,6 +19,8 @@ namespace {
 
 constexpr Seconds between_looks{0.5};
 constexpr Seconds longest_restart{3};
+constexpr Seconds patience_with_restart{10};
+constexpr Seconds between_tries{0.1};
 // Limits of the daemon.
 constexpr Seconds shortest_term{1};
 constexpr Seconds longest_term{3600};
@@ -34,12 +36,13 @@ std::string whole(double value) {
 }  // namespace
 
 RemoteLease::RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term,
-                         control::Lends lends)
+                         control::Lends lends, control::LessorPatience patience)
     : link_{std::move(link)},
       gpu_{std::move(gpu)},
       name_{to_text(gpu_)},
       term_{std::clamp(term, shortest_term, longest_term)},
-      lends_{lends} {
+      lends_{lends},
+      patience_{patience} {
   try {
     take();
   } catch (const Error& error) {
@@ -127,6 +130,11 @@ void RemoteLease::take_again() {
     }
     throw;
   }
+  again_due_ = true;
+  set_again();
+}
+
+void RemoteLease::set_again() {
   std::vector<std::string> again;
   for (const Setting& setting : settings_) {
     const transport::Answer answer = ask_of_lease("POST", setting.path, setting.query);
@@ -137,6 +145,7 @@ void RemoteLease::take_again() {
                                link_->refusal(answer, number_).what()));
     }
   }
+  again_due_ = false;
   log::warning(fmt::format("{} was restarted: the lease of {} was taken again{}{}", link_->name(), name_,
                            again.empty() ? "" : ", and set again: ", fmt::join(again, ", ")));
 }
@@ -144,7 +153,10 @@ void RemoteLease::take_again() {
 transport::Answer RemoteLease::ask_of_gpu(std::uint32_t number, std::string_view method, std::string_view path,
                                           const Query& query, bool is_owed) {
   transport::Answer answer =
-      link_->ask_in_passing(method, path, query, {.name = fmt::format("setting GPU {}", number), .is_owed = is_owed});
+      patience_ == control::LessorPatience::usual
+          ? link_->ask(method, path, query)
+          : link_->ask_in_passing(method, path, query,
+                                  {.name = fmt::format("setting GPU {}", number), .is_owed = is_owed});
   if (is(answer, Status::stuck)) {
     const Error refused = link_->refusal(answer, number);
     throw control::LessorAway{ErrorKind::timeout, fmt::format("{}: {}", link_->name(), refused.message()),
@@ -161,6 +173,25 @@ transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string
 }
 
 transport::Answer RemoteLease::ask(std::string_view method, std::string_view path, const Query& query) {
+  const bool waits = patience_ == control::LessorPatience::usual;
+  const Instant until = link_->clock().now() + (waits ? patience_with_restart : Seconds{});
+  while (true) {
+    try {
+      return ask_once(method, path, query);
+    } catch (const Error& error) {
+      // A daemon that is being replaced is away for a moment.
+      if (error.kind() != ErrorKind::unavailable || over_ || link_->clock().now() >= until) {
+        throw;
+      }
+      link_->clock().sleep_until(link_->clock().now() + between_tries);
+    }
+  }
+}
+
+transport::Answer RemoteLease::ask_once(std::string_view method, std::string_view path, const Query& query) {
+  if (again_due_) {
+    set_again();
+  }
   transport::Answer answer = ask_of_lease(method, path, query);
   if (!is(answer, Status::not_found)) {
     return answer;
@@ -304,6 +335,7 @@ void RemoteLease::renew() {
       throw;
     }
     // The daemon is too busy.
+    away_since_.reset();
     look_at_ = (link_->clock().now() + between_looks).nanoseconds;
   }
 }
@@ -317,6 +349,10 @@ void RemoteLease::look(Instant now) {
   const std::string of = instance_;
   if (instance_now() != of) {
     take_again();
+    return;
+  }
+  if (again_due_) {
+    set_again();
     return;
   }
   look_at_ = std::min(now + between_looks, std::max(renew_at_, now)).nanoseconds;
@@ -341,7 +377,10 @@ void RemoteLease::release() {
   transport::Answer answer;
   try {
     answer = ask_of_lease("POST", "/v1/leases/release", {}, true);
-  } catch (const control::LessorAway&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unavailable && dynamic_cast<const control::LessorAway*>(&error) == nullptr) {
+      throw;
+    }
     // If it is gone, so is all that it had set; if it hangs, the lease ends with its term or this process; if only the
     // driver hangs, the daemon ends the lease as soon as the driver lets it.
     return;

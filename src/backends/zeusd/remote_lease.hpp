@@ -26,7 +26,8 @@ namespace zeus::backends::zeusd {
 class RemoteLease final : public control::LeaseBacking {
  public:
   // Takes it. Errors as for Lessor::take().
-  RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term, control::Lends lends);
+  RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term, control::Lends lends,
+              control::LessorPatience patience);
 
   [[nodiscard]] const device::Gpu& gpu() const override { return *gpu_.gpu; }
   [[nodiscard]] std::string name() const override { return name_; }
@@ -50,14 +51,16 @@ class RemoteLease final : public control::LeaseBacking {
 
   void take();
   void take_again();
+  void set_again();
   void require_ours();
-  // As DaemonLink::ask_in_passing(). A GPU whose driver hangs is LessorAway too.
+  // For a moment or not, by the patience of the lease. A GPU whose driver hangs is LessorAway too.
   transport::Answer ask_of_gpu(std::uint32_t number, std::string_view method, std::string_view path, const Query& query,
                                bool is_owed = false);
   transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query,
                                  bool is_owed = false);
   // The same for this lease; survives a restart of the daemon.
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query);
+  transport::Answer ask_once(std::string_view method, std::string_view path, const Query& query);
   std::optional<protocol::GpuSettings> set(Setting setting);
   void end(const Error& why);
   [[nodiscard]] std::string instance_now();
@@ -70,6 +73,7 @@ class RemoteLease final : public control::LeaseBacking {
   std::string name_;
   Seconds term_;
   control::Lends lends_;
+  control::LessorPatience patience_;
 
   std::mutex mutex_;
   std::uint32_t number_ = 0;
@@ -80,6 +84,7 @@ class RemoteLease final : public control::LeaseBacking {
   std::atomic<std::int64_t> look_at_{0};  // what renew() compares with
   std::optional<Instant> away_since_;
   std::vector<Setting> settings_;
+  bool again_due_ = false;  // the daemon was restarted, and has not got all of them yet
   std::optional<Error> over_;
   bool released_ = false;
 };

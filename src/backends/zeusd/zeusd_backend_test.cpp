@@ -132,8 +132,9 @@ TEST_F(ZeusdBackendTest, WithTheExistingDaemonReadingsGoAsFarAsItsRoutesDo) {
 
   ZeusdLessor lessor{link};
   EXPECT_TRUE(lessor.offers("GPU-0"));
-  const Error error =
-      failure_of([&] { static_cast<void>(lessor.take(found.gpus.front(), 60_s, control::Lends::nothing)); });
+  const Error error = failure_of([&] {
+    static_cast<void>(lessor.take(found.gpus.front(), 60_s, control::Lends::nothing, control::LessorPatience::usual));
+  });
   EXPECT_EQ(error.kind(), ErrorKind::unavailable);
   EXPECT_THAT(error.what(), HasSubstr("gives no leases"));
 }

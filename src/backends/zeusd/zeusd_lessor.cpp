@@ -36,13 +36,13 @@ std::vector<device::WattRange> ZeusdLessor::allowed_power_limits(std::string_vie
 }
 
 std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::DiscoveredGpu& gpu, Seconds term,
-                                                         control::Lends lends) {
+                                                         control::Lends lends, control::LessorPatience patience) {
   if (!link_->known()->zeusd) {
     throw Error{ErrorKind::unavailable,
                 fmt::format("{} gives no leases: it is an older release or another program", link_->name()),
                 "install the zeusd of this package, or name no daemon (ZEUSD_SOCK_PATH=)"};
   }
-  return std::make_unique<RemoteLease>(link_, gpu, term, lends);
+  return std::make_unique<RemoteLease>(link_, gpu, term, lends, patience);
 }
 
 bool ZeusdLessor::has_one(std::string_view uuid) {

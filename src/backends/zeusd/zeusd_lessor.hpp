@@ -17,7 +17,8 @@ class ZeusdLessor final : public control::Lessor {
   [[nodiscard]] bool offers(std::string_view uuid) const override;
   [[nodiscard]] std::vector<device::WattRange> allowed_power_limits(std::string_view uuid) const override;
   [[nodiscard]] std::unique_ptr<control::LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
-                                                            control::Lends lends) override;
+                                                            control::Lends lends,
+                                                            control::LessorPatience patience) override;
   [[nodiscard]] bool has_one(std::string_view uuid) override;
   [[nodiscard]] std::map<std::string, control::LeaseClient, std::less<>> clients() override;
   [[nodiscard]] control::LessorReport report() override;

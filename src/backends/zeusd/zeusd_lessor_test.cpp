@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "tests/support/daemon_in_process.hpp"
 #include "tests/support/leased_gpus.hpp"
+#include "tests/support/running_server.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -79,6 +80,10 @@ class ZeusdLessorTest : public ::testing::Test, protected DaemonStand, protected
  protected:
   ZeusdLessorTest() : DaemonStand{Way::unix_socket} {}
 
+  // As a training takes it.
+  Lease in_passing() {
+    return book().acquire("GPU-0", LeaseBook::usual_term, {.of_lessor = control::LessorPatience::a_moment});
+  }
   // Lets renew() check the daemon.
   void pass() { clock_.advance(1_s); }
 
@@ -116,8 +121,17 @@ TEST_F(ZeusdLessorTest, ASetterAfterARestartAppliesTheLatestRequest) {
   EXPECT_EQ(gpu_->its_limits.current, 180_W);
 }
 
-TEST_F(ZeusdLessorTest, ADaemonThatIsAwayIsNamedAndAskedAgainAfterPausesThatGrow) {
+TEST_F(ZeusdLessorTest, AUsersOwnCallWaitsForADaemonThatIsAway) {
   Lease lease = book().acquire("GPU-0");
+  daemon.stop();
+  const Instant before = clock_.now();
+  EXPECT_THROW(lease.set_power_limit(180_W), Error);
+  EXPECT_GE(clock_.now() - before, 10_s);
+  EXPECT_NO_THROW(lease.release()) << "nothing is set any more";
+}
+
+TEST_F(ZeusdLessorTest, ADaemonThatIsAwayIsNamedAndAskedAgainAfterPausesThatGrow) {
+  Lease lease = in_passing();
   lease.set_power_limit(200_W);
   daemon.stop();
   const Instant before = clock_.now();
@@ -142,7 +156,7 @@ TEST_F(ZeusdLessorTest, ADaemonThatIsAwayIsNamedAndAskedAgainAfterPausesThatGrow
 }
 
 TEST_F(ZeusdLessorTest, ALeaseCountsAsLostWhileTheDaemonIsAwayForLongerThanARestartTakes) {
-  Lease lease = book().acquire("GPU-0");
+  Lease lease = in_passing();
   lease.set_power_limit(200_W);
   daemon.stop();
   for (int second = 0; second < 3; ++second) {
@@ -187,7 +201,7 @@ TEST_F(ZeusdLessorTest, AGpuThatHangsBehindADaemonStopsNoOtherAndIsPutBackWhenIt
   LeaseBook others = book();
   Lease other = others.acquire("GPU-1");
   waits = {.moment = 0.2_s, .simple = 2_s};
-  Lease lease = book().acquire("GPU-0");
+  Lease lease = in_passing();
   std::promise<void> let_go;
   gpu_->it_hangs = [hung = let_go.get_future().share()] { hung.wait(); };
   const auto why = [&](Lease& of, Watts limit) -> std::string {
@@ -206,7 +220,15 @@ TEST_F(ZeusdLessorTest, AGpuThatHangsBehindADaemonStopsNoOtherAndIsPutBackWhenIt
   EXPECT_THAT(why(lease, 200_W), HasSubstr("a call to its driver hangs")) << "the daemon knows by now";
   EXPECT_NO_THROW(lease.release()) << "the daemon hears of it, and puts back what the driver will have done";
   let_go.set_value();
-  Lease next = others.acquire("GPU-0");
+  // The daemon may still refuse, until it has seen that the call is over.
+  EXPECT_TRUE(test::comes_true([&] {
+    try {
+      static_cast<void>(others.acquire("GPU-0"));
+      return true;
+    } catch (const control::LessorAway&) {
+      return false;
+    }
+  }));
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
