@@ -3,6 +3,7 @@
 // client asks both in turn; the medians of the rounds are printed. Then one piece of a stream to each of 1,000 readers,
 // beside a loop that writes the same bytes to as many sockets: the sender's processor time.
 
+#include "base/clock.hpp"
 #include "base/file_descriptor.hpp"
 #include "bench/round_trips.hpp"
 #include "transport/event_loop.hpp"
@@ -52,7 +53,7 @@ class Ours {
  public:
   explicit Ours(const std::filesystem::path& path)
       : listener_{transport::listen_on_unix({.path = path})},
-        server_{loop_, {}, [](const std::shared_ptr<transport::Exchange>& exchange) {
+        server_{loop_, clock_, {}, [](const std::shared_ptr<transport::Exchange>& exchange) {
                   exchange->answer({200, {{"Content-Type", "application/json"}}, R"({"power_mw":{"0":61234}})"});
                 }} {
     server_.accept_on(std::move(listener_.socket));
@@ -66,6 +67,7 @@ class Ours {
   }
 
  private:
+  SystemClock clock_;
   transport::EventLoop loop_;
   transport::UnixListener listener_;
   transport::HttpServer server_;
@@ -84,7 +86,7 @@ class Readers {
       plain_.emplace_back(ends[0]);
       add(FileDescriptor{ends[1]});
     }
-    ours_ = std::make_unique<transport::HttpServer>(loop_, transport::ServerLimits{.from_one_peer = 2 * count},
+    ours_ = std::make_unique<transport::HttpServer>(loop_, clock_, transport::ServerLimits{.from_one_peer = 2 * count},
                                                     [this](const std::shared_ptr<transport::Exchange>& exchange) {
                                                       streams_.push_back(exchange->stream(200, {}));
                                                     });
@@ -150,6 +152,7 @@ class Readers {
     }
   }
 
+  SystemClock clock_;
   transport::EventLoop loop_;
   std::vector<FileDescriptor> plain_;
   std::vector<FileDescriptor> readers_;

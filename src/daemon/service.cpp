@@ -104,11 +104,11 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
             .metrics = {}},
       api_{node_},
       files_{*loop_, "files", {.patience = Seconds{30}, .waiting = 4}},
-      server_{loop, plan_.limits,
+      server_{loop, clock, plan_.limits,
               [this](std::shared_ptr<transport::Exchange> exchange) { api_.handle(std::move(exchange)); }},
-      administration_{loop, plan_.limits,
+      administration_{loop, clock, plan_.limits,
                       [this](const std::shared_ptr<transport::Exchange>& exchange) { administrate(exchange); }},
-      metrics_{loop, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
+      metrics_{loop, clock, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
                  if (exchange->request().method == "GET" && exchange->request().path == "/metrics") {
                    api_.metrics(std::make_shared<Call>(std::move(exchange), Visitor{}, [](int, std::string_view) {}));
                  } else {

@@ -62,7 +62,7 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
            plan.log,
            [this](std::string_view route, int status, Seconds took) { metrics_.count_request(route, status, took); }},
       http_{std::make_unique<transport::HttpServer>(
-          loop, limits_of(plan, api_),
+          loop, clock, limits_of(plan, api_),
           [this](std::shared_ptr<transport::Exchange> exchange) { api_.handle(std::move(exchange)); },
           refused_request)} {
   events_->work_with(workers_.get());

@@ -25,9 +25,10 @@ constexpr std::string_view go_on{"HTTP/1.1 100 Continue\r\n\r\n"};
 
 }  // namespace
 
-ServerShared::ServerShared(asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler,
-                           HttpServer::RefusalOf its_refusal_of)
+ServerShared::ServerShared(asio::io_context& its_loop, const Clock& its_clock, ServerLimits its_limits,
+                           HttpServer::Handler its_handler, HttpServer::RefusalOf its_refusal_of)
     : loop{its_loop},
+      clock{its_clock},
       limits{std::move(its_limits)},
       handler{std::move(its_handler)},
       refusal_of{std::move(its_refusal_of)},

@@ -33,8 +33,8 @@ using Tick = std::uint64_t;
 
 // What the connections of one server share.
 struct ServerShared {
-  ServerShared(boost::asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler,
-               HttpServer::RefusalOf its_refusal_of);
+  ServerShared(boost::asio::io_context& its_loop, const Clock& its_clock, ServerLimits its_limits,
+               HttpServer::Handler its_handler, HttpServer::RefusalOf its_refusal_of);
 
   [[nodiscard]] Tick deadline(Seconds time) const;
   void count_refusal(int status);
@@ -43,6 +43,7 @@ struct ServerShared {
   void post(std::function<void()> work);
 
   boost::asio::io_context& loop;
+  const Clock& clock;  // as long as a connection is open
   const ServerLimits limits;
   HttpServer::Handler handler;  // on the loop's thread alone
   const HttpServer::RefusalOf refusal_of;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -30,7 +31,22 @@ constexpr std::string_view line_end{"\r\n"};
 constexpr std::string_view last_chunk{"0\r\n\r\n"};
 
 bool is_the_servers(std::string_view name) {
-  return same_name(name, "Content-Length") || same_name(name, "Connection") || same_name(name, "Transfer-Encoding");
+  return same_name(name, "Content-Length") || same_name(name, "Connection") || same_name(name, "Transfer-Encoding") ||
+         same_name(name, "Date");
+}
+
+// "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+void append_date(std::string& to, WallTime time) {
+  constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t seconds = time.microseconds_since_epoch / 1'000'000;
+  std::tm parts{};
+  static_cast<void>(::gmtime_r(&seconds, &parts));
+  fmt::format_to(std::back_inserter(to), FMT_COMPILE("Date: {}, {:02} {} {:04} {:02}:{:02}:{:02} GMT\r\n"),
+                 days.at(static_cast<std::size_t>(parts.tm_wday)), parts.tm_mday,
+                 months.at(static_cast<std::size_t>(parts.tm_mon)), parts.tm_year + 1900, parts.tm_hour, parts.tm_min,
+                 parts.tm_sec);
 }
 
 // A header's text in a safe form: a line break in it would begin another header.
@@ -60,6 +76,7 @@ std::string Connection::head_of(int status, const Headers& headers, std::optiona
     append_field(head, value);
     head += line_end;
   }
+  append_date(head, server_->clock.wall());
   if (length) {
     fmt::format_to(std::back_inserter(head), FMT_COMPILE("Content-Length: {}\r\n"), *length);
   }

@@ -45,7 +45,7 @@ struct Request {
 
 struct Answer {
   int status = 200;
-  Headers headers;  // without framing (Content-Length, Connection ...), which the server adds
+  Headers headers;  // without framing (Content-Length, Connection ...) and Date, which the server adds
   std::string body;
   std::shared_ptr<const LongBody> long_body = {};  // in place of `body`
 };

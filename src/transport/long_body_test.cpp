@@ -89,7 +89,7 @@ TEST(LongBody, IsSentWholeEvenToASlowReaderInRealTime) {
   RawClient client{running.path()};
   client.send(
       "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nHEAD /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
-  const std::string head = fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", text.size());
+  const std::string head = fmt::format("HTTP/1.1 200 OK\r\n{}Content-Length: {}\r\n\r\n", test::date_line, text.size());
   EXPECT_TRUE(client.answer() == head + text);
   EXPECT_EQ(client.until("\r\n\r\n"), head);
   EXPECT_TRUE(client.answer() == head + text);

@@ -225,8 +225,8 @@ void HttpServer::State::close_all() {
   }
 }
 
-HttpServer::HttpServer(EventLoop& loop, ServerLimits limits, Handler handler, RefusalOf refusal_of)
-    : state_{std::make_shared<State>(std::make_shared<ServerShared>(loop.state().context, std::move(limits),
+HttpServer::HttpServer(EventLoop& loop, const Clock& clock, ServerLimits limits, Handler handler, RefusalOf refusal_of)
+    : state_{std::make_shared<State>(std::make_shared<ServerShared>(loop.state().context, clock, std::move(limits),
                                                                     std::move(handler), std::move(refusal_of)))} {
   state_->shared->forget = [state = state_.get()](std::uint64_t number) { state->forget(number); };
 }

@@ -7,6 +7,7 @@
 // that a client sends ahead wait: up to `limits.head` bytes are read, the rest stays in the socket.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/file_descriptor.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/http.hpp"
@@ -72,8 +73,8 @@ class HttpServer {
   // The body of a refusal for a request that does not reach the handler; the status stays.
   using RefusalOf = std::function<Answer(int status, std::string_view reason)>;
 
-  // Without `refusal_of`, {"error": "..."}.
-  HttpServer(EventLoop& loop, ServerLimits limits, Handler handler, RefusalOf refusal_of = {});
+  // Without `refusal_of`, {"error": "..."}. The clock, for the Date of answers, outlives the server.
+  HttpServer(EventLoop& loop, const Clock& clock, ServerLimits limits, Handler handler, RefusalOf refusal_of = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Closes every connection.

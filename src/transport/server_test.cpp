@@ -21,6 +21,7 @@ namespace zeus::transport {
 namespace {
 
 using test::comes_true;
+using test::date_line;
 using test::RawClient;
 using test::RunningServer;
 
@@ -74,7 +75,8 @@ TEST(HttpServer, AnswersOneRequestAfterTheOtherInRealTime) {
   const RunningServer running{answer_at_once};
   RawClient client{running.path()};
   client.send(get("/a?b=c&d"));
-  EXPECT_EQ(client.answer(), "HTTP/1.1 200 OK\r\nX-Method: GET\r\nContent-Length: 13\r\n\r\nGET /a|b=c&d|");
+  EXPECT_EQ(client.answer(),
+            fmt::format("HTTP/1.1 200 OK\r\nX-Method: GET\r\n{}Content-Length: 13\r\n\r\nGET /a|b=c&d|", date_line));
   client.send("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello");
   EXPECT_TRUE(client.answer().ends_with("\r\n\r\nPOST /x||hello"));
   client.send(
@@ -256,8 +258,10 @@ TEST(HttpServer, RefusesInWordsThatItIsGivenInRealTime) {
   RawClient client{running.path()};
   client.send("nonsense\r\n\r\n");
   EXPECT_EQ(client.answer(),
-            "HTTP/1.1 400 Bad Request\r\nContent-Type: text/x\r\nContent-Length: 28\r\nConnection: close\r\n\r\n"
-            "no: the request is malformed");
+            fmt::format(
+                "HTTP/1.1 400 Bad Request\r\nContent-Type: text/x\r\n{}Content-Length: 28\r\nConnection: close\r\n\r\n"
+                "no: the request is malformed",
+                date_line));
 }
 
 TEST(HttpServer, TakesWhatIsUnusualInRealTime) {
@@ -282,7 +286,8 @@ TEST(HttpServer, KeepsAConnectionAsTheClientAsksInRealTime) {
   RawClient old{running.path()};
   old.send("GET /1 HTTP/1.0\r\n\r\n");
   EXPECT_EQ(old.until_end(),
-            "HTTP/1.1 200 OK\r\nX-Method: GET\r\nContent-Length: 8\r\nConnection: close\r\n\r\nGET /1||");
+            fmt::format("HTTP/1.1 200 OK\r\nX-Method: GET\r\n{}Content-Length: 8\r\nConnection: close\r\n\r\nGET /1||",
+                        date_line));
   RawClient kept{running.path()};
   kept.send("GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_NE(kept.answer().find("Connection: keep-alive\r\n"), std::string::npos);
@@ -300,9 +305,9 @@ TEST(HttpServer, SendsNoBodyWhereNoneBelongsInRealTime) {
   }};
   RawClient client{running.path()};
   client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n" + get("/204") + get("/304") + get("/"));
-  EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n");
-  EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 204 No Content\r\n\r\n");
-  EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 304 Not Modified\r\n\r\n");
+  EXPECT_EQ(client.until("\r\n\r\n"), fmt::format("HTTP/1.1 200 OK\r\n{}Content-Length: 4\r\n\r\n", date_line));
+  EXPECT_EQ(client.until("\r\n\r\n"), fmt::format("HTTP/1.1 204 No Content\r\n{}\r\n", date_line));
+  EXPECT_EQ(client.until("\r\n\r\n"), fmt::format("HTTP/1.1 304 Not Modified\r\n{}\r\n", date_line));
   EXPECT_TRUE(client.answer().ends_with("\r\n\r\nbody"));
 }
 
@@ -312,7 +317,8 @@ TEST(HttpServer, LetsNoHeaderBecomeTwoInRealTime) {
   }};
   RawClient client{running.path()};
   client.send(get("/"));
-  EXPECT_EQ(client.answer(), "HTTP/1.1 200 OK\r\nA: b  Evil: yes\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(client.answer(),
+            fmt::format("HTTP/1.1 200 OK\r\nA: b  Evil: yes\r\n{}Content-Length: 0\r\n\r\n", date_line));
 }
 
 TEST(HttpServer, SendsContinueToAClientThatWaitsForItInRealTime) {

@@ -56,8 +56,8 @@ TEST(Stream, SendsPiecesAsChunksInRealTime) {
   RawClient client{running.path()};
   client.send(stream_request);
   const auto stream = streams.wait_for(1).front();
-  EXPECT_EQ(client.until("\r\n\r\n"),
-            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" +
+                                          std::string{test::date_line} + "Transfer-Encoding: chunked\r\n\r\n");
   EXPECT_TRUE(stream->offer(piece("data: hello\n\n")));
   EXPECT_TRUE(stream->offer(piece("")));  // which does not end it
   EXPECT_TRUE(stream->offer(piece("x")));

@@ -9,6 +9,7 @@ requests (4), queries (5), routes (6), errors (7), streams (8) and tokens (9); "
 
 import argparse
 import dataclasses
+import email.utils
 import hashlib
 import http.client
 import json
@@ -61,6 +62,8 @@ def wrong_with(row: Row, answer: daemon_session.Answer) -> str | None:
     told = f"{answer.status} {answer.headers} {answer.body[:400]!r}"
     if answer.status != row.status:
         return f"status is not {row.status}: {told}"
+    if abs(email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() - time.time()) > 60:
+        return f"another time than ours: {told}"
     kind = row.kind if row.kind is not None else JSON
     if kind == "":
         if answer.body or answer.headers.get("content-length") != "0" or "content-type" in answer.headers:

@@ -2,6 +2,7 @@
 // not.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/file_descriptor.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "transport/event_loop.hpp"
@@ -30,12 +31,15 @@
 
 namespace zeus::test {
 
+// In each answer of a RunningServer: the example of RFC 9110.
+constexpr std::string_view date_line{"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"};
+
 class RunningServer {
  public:
   explicit RunningServer(transport::HttpServer::Handler handler, transport::ServerLimits limits = {},
                          transport::HttpServer::RefusalOf refusal_of = {})
       : listener_{transport::listen_on_unix({.path = path()})},
-        server_{std::make_unique<transport::HttpServer>(loop_, std::move(limits), std::move(handler),
+        server_{std::make_unique<transport::HttpServer>(loop_, clock_, std::move(limits), std::move(handler),
                                                         std::move(refusal_of))} {
     server_->accept_on(std::move(listener_.socket));
     for (FileDescriptor& each : transport::listen_on_tcp("127.0.0.1:0")) {
@@ -74,6 +78,7 @@ class RunningServer {
  private:
   TemporaryFolder folder_;
   std::string tcp_;
+  VirtualClock clock_{{}, WallTime{784'111'777'000'000}};  // `date_line`
   transport::EventLoop loop_;
   transport::UnixListener listener_;
   std::unique_ptr<transport::HttpServer> server_;

@@ -86,9 +86,10 @@ class CannedDaemon {
   std::vector<std::shared_ptr<transport::Exchange>> unanswered_;  // the loop's thread
   test::TemporaryFolder folder_;
   transport::UnixListener listener_;
+  SystemClock clock_;
   transport::EventLoop loop_;
   transport::HttpServer server_{
-      loop_, {}, [this](const std::shared_ptr<transport::Exchange>& exchange) { answer(exchange); }};
+      loop_, clock_, {}, [this](const std::shared_ptr<transport::Exchange>& exchange) { answer(exchange); }};
   std::thread thread_;
 };
 
