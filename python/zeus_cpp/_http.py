@@ -138,11 +138,14 @@ class _Deadline:
         self._timer.daemon = True
 
     def __enter__(self) -> None:
-        self._timer.start()
+        # CPython 3.12 starts no thread in an exit handler. Each wait of the socket still has its timeout.
+        with suppress(RuntimeError):
+            self._timer.start()
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
-        self._timer.join()
+        if self._timer.ident is not None:
+            self._timer.join()
 
     def watch(self, connected: socket.socket) -> None:
         self._socket = connected

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 import warnings
@@ -64,6 +65,12 @@ def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
+
+
+def pusher_with_a_sample(address: str, job: str, window: str = "w") -> _exposition.Pusher:
+    registry = _exposition.registry_of(job, None)
+    registry.family(COUNTER).add((window, "0"), 1.0)
+    return _exposition.pusher_of(address, registry)
 
 
 @contextlib.contextmanager
@@ -148,6 +155,15 @@ class Pushed(Case):
             _exposition.flush(30.0)
         self.assertIn("nothing listens there", logs.output[0])
         self.assertNotIn("secret", "".join(logs.output))
+
+    def test_a_push_needs_no_new_thread(self):
+        """In an exit handler, CPython 3.12 refuses to start one."""
+        with gateway() as address:
+            pusher = pusher_with_a_sample(address, "exit")
+            with unittest.mock.patch("threading.Timer.start", side_effect=RuntimeError("can't create new thread at interpreter shutdown")):
+                pusher.push()
+                pusher.flush(30.0)
+            self.assertIn(key(COUNTER, "w", 0), samples(get(f"http://{address}/metrics"), "exit"))
 
     def test_the_functions_of_helper_processes_work_in_threads_and_processes(self):
         with gateway() as address:
