@@ -10,10 +10,10 @@ import base64
 import bisect
 import http.server
 import os
+import socket
 import threading
 import time
 import urllib.parse
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -226,16 +226,22 @@ class Page:
     """All metrics of this process at `url`, for Prometheus to scrape, until `close()` or the end of the process."""
 
     def __init__(self, port: int, address: str) -> None:
-        self._server = http.server.ThreadingHTTPServer((address, port), _PageHandler)
-        self._server.daemon_threads = True
+        self._server = _PageServer(port, address)
         host = f"[{address}]" if ":" in address else address
         self.url = f"http://{host}:{self._server.server_port}/metrics"
         threading.Thread(target=self._server.serve_forever, name="zeus-metrics", daemon=True).start()
-        self._finalizer = weakref.finalize(self, self._server.server_close)
 
     def close(self) -> None:
         self._server.shutdown()
-        self._finalizer()
+        self._server.server_close()
+
+
+class _PageServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, port: int, address: str) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        super().__init__((address, port), _PageHandler)
 
 
 class _PageHandler(http.server.BaseHTTPRequestHandler):

@@ -4,6 +4,8 @@
 """
 
 import contextlib
+import errno
+import gc
 import json
 import logging
 import multiprocessing
@@ -194,6 +196,7 @@ class Scraped(Case):
         second = EnergyHistogram([], [0], "", "second", gpu_bucket_range=[2.0], grouping_key={"instance": "rank-1"})
         for each in (first, second):
             each.begin_window("w", sync_execution=False)
+            time.sleep(0.4)  # in a shorter one, the energy may be unknown
             each.end_window("w", sync_execution=False)
         page = serve_metrics(0)
         try:
@@ -206,6 +209,22 @@ class Scraped(Case):
         self.assertIn('job="second",instance="rank-1",window="w"', text)
         for job in ("first", "second"):
             self.assertEqual(samples(text, job)[key(f"{HISTOGRAM}_count", "w", 0)], 1)
+
+    def test_a_page_that_is_not_kept_serves_until_the_end(self):
+        url = serve_metrics(0).url
+        gc.collect()
+        get(url)
+
+    def test_a_page_has_an_address_of_either_version(self):
+        try:
+            page = serve_metrics(0, "::1")
+        except OSError as error:
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise
+            self.skipTest("skipped: this machine has no IPv6")
+        self.addCleanup(page.close)
+        self.assertIn("://[::1]:", page.url)
+        get(page.url)
 
     def test_misuse_is_refused(self):
         EnergyHistogram([], [0], "", "twice", gpu_bucket_range=[1.0, 2.0])
