@@ -17,7 +17,7 @@ import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from zeus_cpp._http import Server, ServerError
+from zeus_cpp._http import Server
 from zeus_cpp._logger import logger_of
 
 logger = logger_of("zeus_cpp.metric")
@@ -49,7 +49,8 @@ Labels = tuple[str, str]  # window, index
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    printable = text.encode(errors="replace").decode()  # a file's name, for example, may have bytes that are not UTF-8
+    return printable.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
 
 
 def _sample(name: str, labels: Iterable[tuple[str, str]], value: float) -> str:
@@ -172,7 +173,7 @@ class Pusher:
                 self._server.request("PUT", self._path, body=text_of([self._registry], False), headers={"Content-Type": TYPE},
                                      repeatable=True)
                 failure = ""
-            except ServerError as error:
+            except Exception as error:  # noqa: BLE001  without this thread, nothing would be pushed any more
                 failure = str(error)
             with self._changed:
                 if failure and not self._failing:

@@ -167,6 +167,27 @@ class Pushed(Case):
                 pusher.flush(30.0)
             self.assertIn(key(COUNTER, "w", 0), samples(get(f"http://{address}/metrics"), "exit"))
 
+    def test_a_window_whose_name_is_not_text_is_pushed_like_any_other(self):
+        with gateway() as address:
+            pusher = pusher_with_a_sample(address, "bytes", os.fsdecode(b"step \xff"))
+            pusher.push()
+            pusher.flush(30.0)
+            self.assertIn(key(COUNTER, "step ?", 0), samples(get(f"http://{address}/metrics"), "bytes"))
+
+    def test_a_push_that_fails_in_any_way_is_tried_again(self):
+        with gateway() as address, self.assertLogs("zeus.metric", logging.WARNING) as logs, \
+                unittest.mock.patch.object(_exposition, "_PAUSE", 0.01):
+            pusher = pusher_with_a_sample(address, "surprise")
+            with unittest.mock.patch.object(pusher._server, "request", side_effect=ValueError("a surprise")):
+                pusher.push()
+                pusher.flush(30.0)
+            for _ in range(1000):
+                if samples(get(f"http://{address}/metrics"), "surprise"):
+                    break
+                time.sleep(0.01)
+            self.assertIn(key(COUNTER, "w", 0), samples(get(f"http://{address}/metrics"), "surprise"))
+        self.assertEqual([line.partition(": ")[2] for line in logs.output], ["a surprise"])
+
     def test_the_functions_of_helper_processes_work_in_threads_and_processes(self):
         with gateway() as address:
             pipe = queue.Queue()
