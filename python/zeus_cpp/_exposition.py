@@ -14,8 +14,9 @@ import socket
 import threading
 import time
 import urllib.parse
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from zeus_cpp._http import Server
 from zeus_cpp._logger import logger_of
@@ -58,26 +59,44 @@ def _sample(name: str, labels: Iterable[tuple[str, str]], value: float) -> str:
     return f"{name}{{{inner}}} {value!r}"
 
 
+class Locked:
+    """Has a lock of its own, which is open in a forked child: there, no thread is left that would open it."""
+
+    _all: ClassVar[weakref.WeakSet[Locked]] = weakref.WeakSet()
+
+    def __init__(self) -> None:
+        self._renew()
+        self._all.add(self)
+
+    def _renew(self) -> None:
+        self.lock = threading.Lock()
+
+    @classmethod
+    def renew_all(cls) -> None:
+        for each in list(cls._all):
+            each._renew()
+
+
 class Family:
     """One metric's series."""
 
-    def __init__(self, metric: Metric, lock: threading.Lock, buckets: Sequence[float]) -> None:
+    def __init__(self, metric: Metric, registry: Registry, buckets: Sequence[float]) -> None:
         self.metric = metric
         self.buckets = tuple(sorted(float(each) for each in buckets))
-        self._lock = lock
+        self._registry = registry
         self._values: dict[Labels, float] = {}  # of a histogram, the sum
         self._counts: dict[Labels, list[int]] = {}
 
     def set(self, labels: Labels, value: float) -> None:
-        with self._lock:
+        with self._registry.lock:
             self._values[labels] = float(value)
 
     def add(self, labels: Labels, amount: float) -> None:
-        with self._lock:
+        with self._registry.lock:
             self._values[labels] = self._values.get(labels, 0.0) + amount
 
     def observe(self, labels: Labels, value: float) -> None:
-        with self._lock:
+        with self._registry.lock:
             self._values[labels] = self._values.get(labels, 0.0) + value
             self._counts.setdefault(labels, [0] * (len(self.buckets) + 1))[bisect.bisect_left(self.buckets, value)] += 1
 
@@ -97,25 +116,25 @@ class Family:
         return lines
 
 
-class Registry:
+class Registry(Locked):
     """The metrics of one job, which all objects of this process with that job share: a gateway keeps what was pushed last."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
+        super().__init__()
         self.labels = dict(labels)
-        self._lock = threading.Lock()
         self._families: dict[str, Family] = {}
 
     def family(self, name: str, buckets: Sequence[float] = ()) -> Family:
         """A ValueError if it is there with other buckets."""
-        with self._lock:
-            found = self._families.setdefault(name, Family(CATALOGUE[name], self._lock, buckets))
+        with self.lock:
+            found = self._families.setdefault(name, Family(CATALOGUE[name], self, buckets))
         if found.buckets != tuple(sorted(float(each) for each in buckets)):
             raise ValueError(f"the job {self.labels['job']!r} has a histogram {name} with the buckets {list(found.buckets)}; "
                              "use the same ones, or another job")
         return found
 
     def samples(self, name: str, more: Mapping[str, str]) -> list[str]:
-        with self._lock:
+        with self.lock:
             return self._families[name].samples(more) if name in self._families else []
 
 
@@ -128,7 +147,7 @@ def text_of(registries: Sequence[Registry], with_labels: bool) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-class Pusher:
+class Pusher(Locked):
     """Keeps a gateway up to date from a thread. Of several changes while a push is under way, the next push has all."""
 
     def __init__(self, url: str, registry: Registry) -> None:
@@ -136,27 +155,28 @@ class Pusher:
         self._server = Server(url if "://" in url else f"http://{url}", timeout=_TIMEOUT, attempts=1)
         self._path = "/metrics" + "".join(parts)
         self._registry = registry
-        self._changed = threading.Condition()
+        super().__init__()
+
+    def _renew(self) -> None:
+        super()._renew()
+        self._changed = threading.Condition(self.lock)
+        self._has_thread = False
         self._wanted = 0
         self._done = 0
         self._failing = False
         self._hurried = 0  # how many wait for it
-        self._process = 0
 
     def push(self) -> None:
         """Soon; does not wait."""
-        if self._process != os.getpid():  # the first time, or in a forked child, which has no thread
-            self._process = os.getpid()
-            self._changed = threading.Condition()
-            threading.Thread(target=self._run, name="zeus-push", daemon=True).start()
         with self._changed:
+            if not self._has_thread:
+                threading.Thread(target=self._run, name="zeus-push", daemon=True).start()
+                self._has_thread = True
             self._wanted += 1
             self._changed.notify_all()
 
     def flush(self, seconds: float) -> bool:
         """Waits until everything was pushed, or a push has failed."""
-        if self._process != os.getpid():
-            return True
         with self._changed:
             self._hurried += 1
             self._changed.notify_all()
@@ -195,19 +215,19 @@ def _path_value(value: str) -> str:
     return "@base64/" + (base64.urlsafe_b64encode(value.encode()).decode() or "=")
 
 
-_lock = threading.Lock()
+_shared = Locked()
 _registries: dict[tuple[tuple[str, str], ...], Registry] = {}
 _pushers: dict[tuple[str, tuple[tuple[str, str], ...]], Pusher] = {}
 
 
 def registry_of(job: str, grouping_key: Mapping[str, str] | None) -> Registry:
     labels = {"job": str(job), **{str(name): str(value) for name, value in (grouping_key or {}).items()}}
-    with _lock:
+    with _shared.lock:
         return _registries.setdefault(tuple(labels.items()), Registry(labels))
 
 
 def pusher_of(url: str, registry: Registry) -> Pusher:
-    with _lock:
+    with _shared.lock:
         key = (url, tuple(registry.labels.items()))
         if key not in _pushers:
             _pushers[key] = Pusher(url, registry)
@@ -221,6 +241,7 @@ def flush(seconds: float = _AT_EXIT) -> None:
 
 
 atexit.register(flush)
+os.register_at_fork(after_in_child=Locked.renew_all)
 
 
 class Page:
@@ -252,7 +273,7 @@ class _PageHandler(http.server.BaseHTTPRequestHandler):
         if self.path.partition("?")[0] != "/metrics":
             self.send_error(404, "the metrics are at /metrics")
             return
-        with _lock:
+        with _shared.lock:
             registries = list(_registries.values())
         content = text_of(registries, True).encode()
         self.send_response(200)

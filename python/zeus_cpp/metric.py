@@ -184,13 +184,13 @@ class _Ticking(_Pushed):
             due = max(due + self.update_period, time.monotonic())
 
 
-class _CountedWindow:
+class _CountedWindow(_exposition.Locked):
     """The open window of a counter, in parts: each tick ends one. The next has begun by then, so no energy is lost."""
 
     def __init__(self, counter: EnergyCumulativeCounter, name: str) -> None:
         self._counter = counter
         self._name = name
-        self._lock = threading.Lock()
+        super().__init__()
         self._parts = 0
         self._ended = False
         self._monitor.begin_window(self._part, sync_execution=False)
@@ -204,7 +204,7 @@ class _CountedWindow:
         return f"__EnergyCumulativeCounter_{self._name}_{self._parts}"
 
     def tick(self, last: bool = False) -> None:
-        with self._lock:
+        with self.lock:
             if self._ended:
                 return
             self._ended = last

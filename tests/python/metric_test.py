@@ -14,6 +14,7 @@ import pathlib
 import queue
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -187,6 +188,30 @@ class Pushed(Case):
                 time.sleep(0.01)
             self.assertIn(key(COUNTER, "w", 0), samples(get(f"http://{address}/metrics"), "surprise"))
         self.assertEqual([line.partition(": ")[2] for line in logs.output], ["a surprise"])
+
+    def test_a_forked_child_does_not_wait_for_locks_of_its_parents_threads(self):
+        with gateway() as address:
+            pusher = pusher_with_a_sample(address, "forked")
+            pusher.push()
+            pusher.flush(30.0)
+            held, released = threading.Event(), threading.Event()
+
+            def hold() -> None:
+                with _exposition._shared.lock, pusher._registry.lock, pusher._changed:
+                    held.set()
+                    released.wait()
+
+            thread = threading.Thread(target=hold)
+            thread.start()
+            held.wait()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)  # ends a child that waits for a lock
+                pusher_with_a_sample(address, "forked", "child").push()
+                os._exit(0 if pusher.flush(30.0) else 1)
+            released.set()
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertIn(key(COUNTER, "child", 0), samples(get(f"http://{address}/metrics"), "forked"))
 
     def test_the_functions_of_helper_processes_work_in_threads_and_processes(self):
         with gateway() as address:
