@@ -402,6 +402,13 @@ class Files(Case):
         if sys.version_info >= (3, 11):
             self.assertEqual(CarbonIntensityFile(toml).update_period, timedelta(minutes=15))
 
+    def test_a_value_that_holds_for_no_time_is_refused(self):
+        path = self.file("time,value", "2026-01-01T00:00Z,1")
+        for kind in (CarbonIntensityFile, ElectricityPriceFile):
+            for seconds in (0, -3600):
+                with self.subTest(kind=kind.__name__, seconds=seconds), self.assertRaisesRegex(ValueError, "update_period must be above 0"):
+                    kind(path, update_period=timedelta(seconds=seconds))
+
     def test_what_is_wrong_in_a_file_is_named(self):
         for lines, reason in (
                 (["2026-01-01T00:00Z,1"], "first line must be time,value"), (["time,value"], "has no values"),

@@ -54,8 +54,12 @@ def read_dated(path: str | os.PathLike[str], zone: tzinfo | None, negative: bool
     return found
 
 
-def shortest_distance(values: dict[datetime, float]) -> timedelta:
-    """Between two times; an hour if there is one."""
+def period_of(values: dict[datetime, float], given: timedelta | None) -> timedelta:
+    """How long each value holds: as given, or the shortest distance of two times, or an hour if there is one time."""
+    if given is not None:
+        if not given > timedelta(0):
+            raise ValueError(f"update_period must be above 0, not {given}; leave it out for the shortest distance of two times")
+        return given
     times = sorted(values)
     return min((later - earlier for earlier, later in zip(times, times[1:])), default=timedelta(hours=1))
 

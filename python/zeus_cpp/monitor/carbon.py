@@ -14,7 +14,7 @@ from zeus_cpp._http import Server, ServerError, ServerRefused
 from zeus_cpp._installation import public_name
 from zeus_cpp._logger import logger_of
 from zeus_cpp.exception import ZeusBaseError
-from zeus_cpp.monitor._dated_file import moment_of, read_dated, shortest_distance
+from zeus_cpp.monitor._dated_file import moment_of, period_of, read_dated
 from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source, keep, values, warn_of_unknown
 from zeus_cpp.monitor._rates import QUARTER, Cache, DatedRates, Feed, is_number
 from zeus_cpp.monitor.energy import ZeusMonitor
@@ -165,7 +165,7 @@ class CarbonIntensityFile(CarbonIntensityProvider):
                  update_period: timedelta | None = None) -> None:
         self.path = os.fspath(path)
         self._values = read_dated(path, timezone, negative=False)
-        self._update_period = update_period or shortest_distance(self._values)
+        self._update_period = period_of(self._values, update_period)
 
     def get_current_carbon_intensity(self) -> float:
         now = time.time()

@@ -14,7 +14,7 @@ from zeus_cpp._http import Server, ServerError
 from zeus_cpp._installation import public_name
 from zeus_cpp._logger import logger_of
 from zeus_cpp.exception import ZeusBaseError
-from zeus_cpp.monitor._dated_file import read_dated, shortest_distance
+from zeus_cpp.monitor._dated_file import period_of, read_dated
 from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source, keep, values, warn_of_unknown
 from zeus_cpp.monitor._rates import QUARTER, Cache, DatedRates, Feed, Rates, Tariff
 from zeus_cpp.monitor.energy import ZeusMonitor
@@ -154,7 +154,7 @@ class ElectricityPriceFile(ElectricityPriceProvider):
         self.currency = currency
         self.timezone = timezone
         self.values = read_dated(path, timezone, negative=True)
-        self.update_period = update_period or shortest_distance(self.values)
+        self.update_period = period_of(self.values, update_period)
 
     def get_current_electricity_prices(self) -> dict[str, list[Any]]:
         """The present price as a tariff that knows no other."""
