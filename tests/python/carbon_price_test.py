@@ -415,12 +415,16 @@ class Files(Case):
                 (["time,value", "2026-01-01T00:00,1"], "line 2: .* has no time zone"),
                 (["time,value", "yesterday,1"], "line 2: 'yesterday' is not a time"),
                 (["time,value", "2026-01-01T00:00Z,nan"], "line 2: 'nan' is not a number from 0"),
+                (["time,value", "0001-01-01T00:00+01:00,1"], r"values\.csv, line 2: .* is not within the years 1 to 9999"),
+                (["time,value", "2026-01-01T00:00Z," + "1" * 200_000], r"values\.csv, line 2: field larger than"),
                 (["time,value", "2026-01-01T00:00Z,-1"], "is not a number from 0"), (["time,value", "a,b,c"], "3 cells, not 2"),
                 (["time,value", "2026-01-01T00:00Z,1", "2026-01-01T01:00+01:00,2"], "has two values, 1 and 2")):
             with self.subTest(reason), self.assertRaisesRegex(ValueError, reason):
                 CarbonIntensityFile(self.file(*lines))
         with self.assertRaisesRegex(ValueError, "does not show 2026-03-29T02:30:00"):
             CarbonIntensityFile(self.file("time,value", "2026-03-29T02:30,1"), timezone=BERLIN)
+        with self.assertRaisesRegex(ValueError, "line 2: 9999-12-31T23:30 is not within the years 1 to 9999"):
+            CarbonIntensityFile(self.file("time,value", "9999-12-31T23:30,1"), timezone=zoneinfo.ZoneInfo("America/New_York"))
         with self.assertRaisesRegex(ValueError, "cannot read .*: No such file"):
             CarbonIntensityFile(self.folder / "none.csv")
 

@@ -43,9 +43,12 @@ def read_dated(path: str | os.PathLike[str], zone: tzinfo | None, negative: bool
             number = float("nan")
         if isinstance(value, bool) or not (abs(number) < float("inf")) or (number < 0.0 and not negative):
             raise ZeusDatedFileError(f"{path}, {place}: {value!r} is not a number{'' if negative else ' from 0'}")
-        if moment.tzinfo is None:
-            moment = _in_zone(moment, zone, found, f"{path}, {place}")
-        moment = moment.astimezone(timezone.utc)
+        try:
+            if moment.tzinfo is None:
+                moment = _in_zone(moment, zone, found, f"{path}, {place}")
+            moment = moment.astimezone(timezone.utc)
+        except OverflowError:
+            raise ZeusDatedFileError(f"{path}, {place}: {text} is not within the years 1 to 9999 of UTC") from None
         if found.get(moment, number) != number:
             raise ZeusDatedFileError(f"{path}, {place}: {text} has two values, {found[moment]:g} and {number:g}")
         found[moment] = number
@@ -75,7 +78,11 @@ def _in_zone(moment: datetime, zone: tzinfo | None, found: dict[datetime, float]
 
 def _rows_of_csv(path: str) -> list[tuple[str, Any, Any]]:
     with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row and not row[0].startswith("#")]
+        reader = csv.reader(file)
+        try:
+            lines = [(number, row) for number, row in enumerate(reader, 1) if row and not row[0].startswith("#")]
+        except csv.Error as error:
+            raise ZeusDatedFileError(f"{path}, line {reader.line_num}: {error}") from None
     if not lines or [cell.strip() for cell in lines[0][1]] != ["time", "value"]:
         raise ZeusDatedFileError(f"{path}: the first line must be time,value")
     for number, row in lines[1:]:
