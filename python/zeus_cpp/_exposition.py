@@ -221,7 +221,11 @@ _pushers: dict[tuple[str, tuple[tuple[str, str], ...]], Pusher] = {}
 
 
 def registry_of(job: str, grouping_key: Mapping[str, str] | None) -> Registry:
-    labels = {"job": str(job), **{str(name): str(value) for name, value in (grouping_key or {}).items()}}
+    more = {str(name): str(value) for name, value in sorted((grouping_key or {}).items())}
+    for name in more:
+        if name in ("job", "window", "index", "le"):
+            raise ValueError(f"the grouping key must not have the label {name!r}, which Zeus sets; choose another name")
+    labels = {"job": str(job), **more}
     with _shared.lock:
         return _registries.setdefault(tuple(labels.items()), Registry(labels))
 

@@ -289,6 +289,13 @@ class Scraped(Case):
                 kind.end_window("w")
         with self.assertRaisesRegex(ValueError, "must be above 0 s"):
             PowerGauge([0], 0, "", "x")
+        for label in ("job", "window", "index", "le"):
+            with self.assertRaisesRegex(ValueError, f"must not have the label '{label}'"):
+                PowerGauge([0], 1, "", "x", grouping_key={label: "1"})
+
+    def test_a_group_is_the_same_in_any_order_of_its_labels(self):
+        first, second = (PowerGauge([0], 1, "", "order", grouping_key=labels) for labels in ({"a": "1", "b": "2"}, {"b": "2", "a": "1"}))
+        self.assertIs(first.registry, second.registry)
 
     def test_an_energy_outside_the_buckets_warns(self):
         histogram = EnergyHistogram([], [0], "", "outside", gpu_bucket_range=[1e5, 1e6])
