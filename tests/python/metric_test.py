@@ -124,6 +124,8 @@ class Pushed(Case):
                 histogram.end_window(name, sync_execution=False)
             counter.end_window("all")
             measured = monitor.end_window("all", sync_execution=False)
+            while not gauge.registry.samples(GAUGE, {}):
+                time.sleep(0.01)
             gauge.end_window("power")
             _exposition.flush(30.0)
             found = samples(get(f"http://{address}/metrics"), job)
@@ -137,18 +139,19 @@ class Pushed(Case):
         self.assertAlmostEqual(found[key(GAUGE, "power", 1)], WATTS, delta=0.05 * WATTS)
 
     def test_windows_do_not_wait_for_a_gateway_and_the_end_of_the_program_only_for_a_while(self):
-        with local_services.running({}) as service, self.assertLogs("zeus.metric", logging.WARNING):
+        # The gateway answers in a minute, or once it is released.
+        with local_services.running({}) as service, self.assertLogs("zeus.metric", logging.WARNING), \
+                unittest.mock.patch.object(_exposition, "_TIMEOUT", 60.0):
             service.way = "hang"
             histogram = EnergyHistogram([], [0], service.url, "hanging")
             for _ in range(3):
                 histogram.begin_window("w", sync_execution=False)
-                histogram.end_window("w", sync_execution=False)  # the gateway answers later than this
-            _exposition.flush(0.01)
+                histogram.end_window("w", sync_execution=False)
+            self.assertFalse(histogram._pusher.flush(0.01))
+            self.assertFalse(histogram._pusher._failing)  # so no push has ended yet
             service.released.set()  # it answers 404
-            for _ in range(1000):
-                if histogram._pusher._failing:
-                    break
-                time.sleep(0.01)
+            self.assertFalse(histogram._pusher.flush(60.0))
+            self.assertTrue(histogram._pusher._failing)
 
     def test_pushes_carry_no_password_in_messages(self):
         with self.assertLogs("zeus.metric", logging.WARNING) as logs:
