@@ -299,6 +299,20 @@ class Unknown(Case):
         measured = self.measure(monitor)
         self.assertAlmostEqual(measured.details.total.value, sum(measured.gpu_energy.values()) / 3.6e6 * 50.0, places=9)
 
+    def test_the_latest_value_of_electricity_maps_has_its_own_time(self):
+        for own_time, remark in ((hour_now() - timedelta(minutes=70), "with the value of"), (hour_now(), "^$"), (None, "^$")):
+            told = {} if own_time is None else {"datetime": own_time.isoformat().replace("+00:00", "Z")}
+            answers = {"/v3/carbon-intensity/latest": {"carbonIntensity": 400.0, **told}}
+            with self.subTest(own_time), local_services.running(answers) as service:
+                client = ElectrictyMapsClient((1.0, 2.0), url=service.url)
+                self.assertEqual(client.get_current_carbon_intensity(), 400.0)
+                measured = self.measure(CarbonEmissionMonitor(client), 0.2)
+                self.assertAlmostEqual(measured.details.total.value, sum(measured.gpu_energy.values()) / 3.6e6 * 400.0, places=9)
+                self.assertRegex(measured.details.total.remark, remark)
+        answers["/v3/carbon-intensity/latest"]["datetime"] = "lately"
+        with local_services.running(answers) as service, self.assertRaises(ZeusCarbonIntensityNotFoundError):
+            ElectrictyMapsClient((1.0, 2.0), url=service.url).get_current_carbon_intensity()
+
     def test_an_old_value_has_its_age_and_a_very_old_one_is_none(self):
         for ago, remark in ((3, r"with the value of .* UTC, 3(\.\d*)? h old"), (2, "with the value of")):
             measured = self.measure(CarbonEmissionMonitor(Own({hour_now() - timedelta(hours=ago): 50.0})))

@@ -121,12 +121,20 @@ class ElectrictyMapsClient(CarbonIntensityProvider):
             f"ElectricityMaps has no {what} carbon intensity at ({self.lat}, {self.long}) with estimate={self.estimate} and "
             f"emission_factor_type={self.emission_factor_type!r}: {reason}")
 
-    def get_current_carbon_intensity(self) -> float:
+    def _latest(self) -> tuple[datetime, float]:
+        """The latest value and its time, which may be hours ago; without one in the answer, it is now."""
         answer = self._ask("latest")
-        value = answer.get("carbonIntensity")
-        if not is_number(value):
-            raise self._not_found("latest", str(answer)[:200])
-        return value  # type: ignore[no-any-return]
+        try:
+            moment = moment_of(answer["datetime"]) if "datetime" in answer else datetime.fromtimestamp(time.time(), timezone.utc)
+            value = answer["carbonIntensity"]
+            if not is_number(value):
+                raise ValueError
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise self._not_found("latest", str(answer)[:200]) from None
+        return moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc), value
+
+    def get_current_carbon_intensity(self) -> float:
+        return self._latest()[1]
 
     def get_recent_carbon_intensity(self) -> dict[datetime, float]:
         answer = self._ask("history")
@@ -255,9 +263,13 @@ class CarbonEmissionMonitor:
         now = time.time()
         if rates is None or not rates.is_fresh(now):
             try:
+                if isinstance(provider, ElectrictyMapsClient):
+                    moment, value = provider._latest()
+                else:
+                    moment, value = datetime.fromtimestamp(now, timezone.utc), provider.get_current_carbon_intensity()
                 seconds = provider.update_period.total_seconds()
-                began = datetime.fromtimestamp(now // seconds * seconds, timezone.utc)
-                rates = self._rates({began: provider.get_current_carbon_intensity()}).joined(rates or earlier)
+                began = datetime.fromtimestamp(moment.timestamp() // seconds * seconds, timezone.utc)
+                rates = self._rates({began: value}).joined(rates or earlier)
             except Exception:  # noqa: BLE001
                 if rates is None:
                     raise failure or AssertionError from None
