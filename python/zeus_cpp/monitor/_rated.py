@@ -15,7 +15,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, TypeVar
 
 from zeus_cpp.exception import ZeusAlreadyExistsError, ZeusNotFoundError
 from zeus_cpp.monitor._rates import Feed
@@ -138,10 +138,10 @@ class Rated:
         vars(self).update(state)
         if plain is not None:
             kinds = {kind: {index: AmountDetail(**detail) for index, detail in plain[kind].items()} for kind in ("gpu", "cpu", "dram")}
-            keep(self, "_details", AmountDetails(plain["settled"], **kinds, total=AmountDetail(**plain["total"])))
+            _keep(self, "_details", AmountDetails(plain["settled"], **kinds, total=AmountDetail(**plain["total"])))
 
 
-keep = object.__setattr__
+_keep = object.__setattr__
 
 
 class Op(Enum):
@@ -166,10 +166,18 @@ class _Open(NamedTuple):
     parts: list[Part]
 
 
-class RatedWindows:
-    """The windows of one monitor. Any thread may call it; in a forked child, the amounts of windows that were open are unknown."""
+Measured = TypeVar("Measured", bound=Rated)
 
-    def __init__(self, monitor: ZeusMonitor, feed: Feed, unit: str, step: float) -> None:
+
+class RatedWindows(Generic[Measured]):
+    """The windows of one monitor, whose measurements are of `kind` and have amounts of `what`. Any thread may call it;
+    in a forked child, the amounts of windows that were open are unknown."""
+
+    def __init__(
+        self, kind: Callable[..., Measured], what: str, monitor: ZeusMonitor, feed: Feed, unit: str, step: float
+    ) -> None:
+        self._kind = kind
+        self._what = what
         self._monitor = monitor
         self._feed = feed
         self._unit = unit
@@ -256,7 +264,19 @@ class RatedWindows:
         self._feed.wait(max(0.0, deadline - time.monotonic()))
         return Source(source.key, overall, parts)
 
-    def amounts(self, source: Source) -> AmountDetails:
+    def measurement(self, source: Source) -> Measured:
+        """To be called by what the user calls: a warning names the user's line."""
+        overall, details = source.overall, self._amounts(source)
+        _warn_of_unknown(self._what, source.key, details)
+        made = self._kind(
+            overall.time, overall.gpu_energy, _values(details.gpu, overall.gpu_energy),
+            overall.cpu_energy, None if overall.cpu_energy is None else _values(details.cpu, overall.cpu_energy),
+            overall.dram_energy, None if overall.dram_energy is None else _values(details.dram, overall.dram_energy))
+        _keep(made, "_details", details)
+        _keep(made, "_source", source)
+        return made
+
+    def _amounts(self, source: Source) -> AmountDetails:
         charges, reason, remark = _charges(source.parts, self._feed, self._step)
 
         def each(kind: str) -> dict[int, AmountDetail]:
@@ -267,11 +287,11 @@ class RatedWindows:
         return AmountDetails(all(part.window.settled for part in source.parts), each("gpu"), each("cpu"), each("dram"), total)
 
 
-def values(details: Mapping[int, AmountDetail], order: Mapping[int, float]) -> dict[int, float]:
+def _values(details: Mapping[int, AmountDetail], order: Mapping[int, float]) -> dict[int, float]:
     return {index: math.nan if details[index].value is None else details[index].value for index in order}  # type: ignore[misc]
 
 
-def warn_of_unknown(what: str, key: Hashable, details: AmountDetails) -> None:
+def _warn_of_unknown(what: str, key: Hashable, details: AmountDetails) -> None:
     for kind in (details.gpu, details.cpu, details.dram):
         for detail in kind.values():
             if detail.value is None:

@@ -15,7 +15,7 @@ from zeus_cpp._installation import public_name
 from zeus_cpp._logger import logger_of
 from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.monitor._dated_file import moment_of, period_of, read_dated
-from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source, keep, values, warn_of_unknown
+from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source
 from zeus_cpp.monitor._rates import QUARTER, Cache, DatedRates, Feed, is_number
 from zeus_cpp.monitor.energy import ZeusMonitor
 from zeus_cpp.utils.multiprocessing import warn_if_global_in_subprocess
@@ -238,7 +238,7 @@ class CarbonEmissionMonitor:
         own = isinstance(carbon_intensity_provider, ElectrictyMapsClient)
         period = carbon_intensity_provider.update_period.total_seconds()
         self._windows = RatedWindows(
-            self.zeus_monitor,
+            CarbonEmissionMeasurement, "carbon emission", self.zeus_monitor,
             Feed(self._ask, logger, Cache(carbon_intensity_provider._source()), self._restore) if own  # type: ignore[attr-defined]
             else Feed(self._ask, logger),
             "g", min(QUARTER, period) if period > 0.0 else QUARTER)
@@ -284,20 +284,9 @@ class CarbonEmissionMonitor:
 
     def end_window(self, key: Hashable, sync_execution: bool = True) -> CarbonEmissionMeasurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`)."""
-        return self._measurement(self._windows.end(key, sync_execution))
+        return self._windows.measurement(self._windows.end(key, sync_execution))
 
     def settle(self, measurement: CarbonEmissionMeasurement, patience: float = 2.0) -> CarbonEmissionMeasurement:
         """The best possible measurement, after waiting for the counters and for the provider, `patience` seconds at most."""
         source: Source | None = getattr(measurement, "_source", None)
-        return measurement if source is None else self._measurement(self._windows.settled(source, patience))
-
-    def _measurement(self, source: Source) -> CarbonEmissionMeasurement:
-        overall, details = source.overall, self._windows.amounts(source)
-        warn_of_unknown("carbon emission", source.key, details)
-        measurement = CarbonEmissionMeasurement(
-            overall.time, overall.gpu_energy, values(details.gpu, overall.gpu_energy),
-            overall.cpu_energy, None if overall.cpu_energy is None else values(details.cpu, overall.cpu_energy),
-            overall.dram_energy, None if overall.dram_energy is None else values(details.dram, overall.dram_energy))
-        keep(measurement, "_details", details)
-        keep(measurement, "_source", source)
-        return measurement
+        return measurement if source is None else self._windows.measurement(self._windows.settled(source, patience))

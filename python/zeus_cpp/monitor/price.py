@@ -15,7 +15,7 @@ from zeus_cpp._installation import public_name
 from zeus_cpp._logger import logger_of
 from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.monitor._dated_file import period_of, read_dated
-from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source, keep, values, warn_of_unknown
+from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source
 from zeus_cpp.monitor._rates import QUARTER, Cache, DatedRates, Feed, Rates, Tariff
 from zeus_cpp.monitor.energy import ZeusMonitor
 from zeus_cpp.utils.multiprocessing import warn_if_global_in_subprocess
@@ -216,7 +216,7 @@ class EnergyCostMonitor:
         self._remark = _doubt_of_zone(electricity_price_provider)
         if self._remark:
             logger.warning("%s; pass timezone= to OpenEIClient", self._remark)
-        self._windows = RatedWindows(self.zeus_monitor, feed, electricity_price_provider.currency, step)
+        self._windows = RatedWindows(EnergyCostMeasurement, "cost", self.zeus_monitor, feed, electricity_price_provider.currency, step)
 
     @property
     def current_keys(self) -> set[Hashable]:
@@ -238,23 +238,12 @@ class EnergyCostMonitor:
 
     def end_window(self, key: Hashable, sync_execution: bool = True) -> EnergyCostMeasurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`)."""
-        return self._measurement(self._windows.end(key, sync_execution))
+        return self._windows.measurement(self._windows.end(key, sync_execution))
 
     def settle(self, measurement: EnergyCostMeasurement, patience: float = 2.0) -> EnergyCostMeasurement:
         """The best possible measurement, after waiting for the counters and for the provider, `patience` seconds at most."""
         source: Source | None = getattr(measurement, "_source", None)
-        return measurement if source is None else self._measurement(self._windows.settled(source, patience))
-
-    def _measurement(self, source: Source) -> EnergyCostMeasurement:
-        overall, details = source.overall, self._windows.amounts(source)
-        warn_of_unknown("cost", source.key, details)
-        measurement = EnergyCostMeasurement(
-            overall.time, overall.gpu_energy, values(details.gpu, overall.gpu_energy),
-            overall.cpu_energy, None if overall.cpu_energy is None else values(details.cpu, overall.cpu_energy),
-            overall.dram_energy, None if overall.dram_energy is None else values(details.dram, overall.dram_energy))
-        keep(measurement, "_details", details)
-        keep(measurement, "_source", source)
-        return measurement
+        return measurement if source is None else self._windows.measurement(self._windows.settled(source, patience))
 
 
 def _doubt_of_zone(provider: ElectricityPriceProvider) -> str:
