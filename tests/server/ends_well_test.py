@@ -135,6 +135,10 @@ class Stores(unittest.TestCase):
                 return answer
             self.assertLess(time.monotonic(), until, answer)
 
+    def wait_for_line(self, server: session.Server, line: str) -> None:
+        """In the log, which may follow an answer."""
+        self.until(lambda: server.log.read_text(encoding="utf-8"), lambda text: line in text)
+
     def test_that_was_removed_or_replaced_takes_no_write(self) -> None:
         with tempfile.TemporaryDirectory() as text, session.Server(ZEUS, pathlib.Path(text)) as server:
             file = pathlib.Path(server.database)
@@ -145,9 +149,7 @@ class Stores(unittest.TestCase):
                 refused = server.ask("PUT", session.job_path(how), session.definition())
                 self.assertEqual(refused.status, 503, refused)
                 self.assertEqual(server.ask("GET", "/readyz").status, 503)
-                # The answer may be here before the log's line.
-                line = f"the store {file} was {how} while it was open"
-                self.until(lambda: server.log.read_text(encoding="utf-8"), lambda text, line=line: line in text)
+                self.wait_for_line(server, f"the store {file} was {how} while it was open")
                 file.write_bytes(b"")
             away.rename(file)
             self.assertEqual(server.ask("PUT", session.job_path("b"), session.definition()).status, 201)
@@ -210,7 +212,7 @@ class Stores(unittest.TestCase):
                 forgets = ("DELETE", session.job_path("a"))
                 for refused in (change, makes, forgets):
                     self.assert_read_only(server.ask(*refused))
-                self.assertIn("is read-only", server.log.read_text(encoding="utf-8"))
+                self.wait_for_line(server, "is read-only")
                 subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
                 self.assertEqual(server.ask(*change).status, 200)
                 self.assertEqual(server.ask(*makes).status, 201)
