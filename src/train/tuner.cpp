@@ -1,5 +1,6 @@
 #include "train/tuner.hpp"
 
+#include "control/lessor.hpp"
 #include "optimize/power_limit/goal_plan.hpp"
 #include "optimize/power_limit/limit_grid.hpp"
 #include "optimize/power_limit/setting_range.hpp"
