@@ -300,7 +300,7 @@ store::StoredJob import_job(store::JobStore& store, const Site& site, std::strin
   check_name(name);
   const ExportReading heading{text};
   ImportedEntries entries{text, site.clock.wall()};
-  const store::StoredJob stored = store.import(name, heading.definition(), heading.created(), entries, origin);
+  store::StoredJob stored = store.import(name, heading.definition(), heading.created(), entries, origin);
   try {
     if (std::optional<Job> job = Job::find(store, site, name)) {
       job->summary();
