@@ -6,6 +6,8 @@ which hides what is missing.
                                                               does not compile
   check_alone.py --changed       those that the last ten commits touched, headers that include one of them, and sources whose
                                  own header is one of them
+  check_alone.py --minutes N     the same for the commits of the last day, the latest changes first; begins no file after so many
+                                 minutes, and says how many are left
   check_alone.py --headers       headers only; --sources: sources only, tests included
 
 Sources are compiled as the database of `cmake --preset tidy` says (made when it is missing), without writing anything; headers
@@ -13,9 +15,8 @@ with ccache where it is installed, so that a second run costs little.
 """
 
 import argparse
-import concurrent.futures
 import json
-import os
+import math
 import pathlib
 import re
 import shlex
@@ -24,7 +25,7 @@ import subprocess
 import sys
 import sysconfig
 
-from source_tree import changed_files, source_files, why_no_history
+from source_tree import LAST_TEN, changed_files, commits_of_a_day, in_time, source_files, why_no_history
 
 # These need a library that a build machine may lack.
 NEEDS_MORE = {"examples/mpi/mpi_collective.hpp", "include/zeus/torch.hpp"}
@@ -78,15 +79,17 @@ def sources_of(root: pathlib.Path) -> dict[pathlib.Path, dict]:
     return {path: files[path] for path in sorted(files) if path.is_relative_to(root) and not path.is_relative_to(build)}
 
 
-def touched(root: pathlib.Path, files: list[pathlib.Path]) -> list[pathlib.Path]:
-    """The files that changed lately, headers that include one of them, and sources and tests whose own header changed."""
-    changed = set(changed_files(root, ["--max-count=10"]))
+def touched(root: pathlib.Path, files: list[pathlib.Path], commits: list[str]) -> list[pathlib.Path]:
+    """The files that these commits changed, the latest first; then headers that include one of them, and sources and tests whose own
+    header changed."""
+    changed = {path: turn for turn, path in enumerate(changed_files(root, commits))}
     headers = {path for path in changed if path.suffix in HEADERS}
     names = {re.sub("^(src|include)/", "", path.relative_to(root).as_posix()) for path in headers}
     units = {path.with_suffix("") for path in headers}
-    return [path for path in files
-            if path in changed or (names.intersection(INCLUDED.findall(path.read_text(encoding="utf-8"))) if path.suffix in HEADERS
-                                   else path.with_name(path.stem.removesuffix("_test")) in units)]
+    found = [path for path in files
+             if path in changed or (names.intersection(INCLUDED.findall(path.read_text(encoding="utf-8"))) if path.suffix in HEADERS
+                                    else path.with_name(path.stem.removesuffix("_test")) in units)]
+    return sorted(found, key=lambda path: changed.get(path, len(changed)))
 
 
 def main() -> int:
@@ -94,13 +97,15 @@ def main() -> int:
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     parser.add_argument("--compiler", default="g++", help="of headers")
     parser.add_argument("--changed", action="store_true")
+    parser.add_argument("--minutes", type=float, default=math.inf, metavar="N")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--headers", action="store_true")
     kind.add_argument("--sources", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     root = options.root.resolve()
-    if options.changed and (reason := why_no_history(root)):
+    in_a_day = options.minutes < math.inf
+    if (options.changed or in_a_day) and (reason := why_no_history(root)):
         print(f"{reason}, so what changed is unknown: no file is checked; without --changed, all are")
         return 0
 
@@ -115,18 +120,19 @@ def main() -> int:
             sys.exit(f"no target compiles {', '.join(unknown)}")
         entries = {path: entries[path] for path in named if path in entries}
     files = [*headers, *entries]
-    if options.changed:
-        files = touched(root, files)
+    if options.changed or in_a_day:
+        files = touched(root, files, commits_of_a_day(root) if in_a_day else LAST_TEN)
 
     scratch = root / "build-headers"  # always the same place, so that ccache recognizes the files
     scratch.mkdir(exist_ok=True)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        complaints = list(pool.map(lambda path: compile_source(root, entries[path]) if path in entries
-                                   else compile_header(root, path, options.compiler, scratch), files))
+    complaints = [complaint for _, complaint in
+                  in_time(files, lambda path: compile_source(root, entries[path]) if path in entries
+                          else compile_header(root, path, options.compiler, scratch), options.minutes)]
     for complaint in filter(None, complaints):
         print(complaint, file=sys.stderr)
     if not options.headers:
-        print(f"{len(files)} files compiled alone")
+        left = complaints.count(None)
+        print(f"{len(files) - left} files compiled alone" + (f"; the time is up: {left} are left for `make nightly`" if left else ""))
     return 1 if any(complaints) else 0
 
 

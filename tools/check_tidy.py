@@ -3,8 +3,8 @@
 
   check_tidy.py                    what the last ten commits touched, without the static analyzer, but for *_test.cpp: minutes
   check_tidy.py --since REV        the same since a revision
-  check_tidy.py --minutes N        the same, the latest changes first; begins no file after so many minutes, and lists those
-                                   that are left for --all
+  check_tidy.py --minutes N        the same for the commits of the last day, the latest changes first; begins no file after so many
+                                   minutes, and says how many are left for --all
   check_tidy.py --all              everything, tests and static analyzer included (make nightly)
   check_tidy.py FILE ...           these files
 
@@ -12,16 +12,13 @@ Needs a compilation database: cmake --preset tidy (made when it is missing).
 """
 
 import argparse
-import concurrent.futures
 import json
 import math
-import os
 import pathlib
 import subprocess
 import sys
-import time
 
-from source_tree import changed_files, is_test, why_no_history
+from source_tree import LAST_TEN, changed_files, commits_of_a_day, in_time, is_test, why_no_history
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
@@ -46,24 +43,18 @@ def tidy(unit: pathlib.Path, extra: list[str]) -> str:
     return done.stdout if done.returncode else ""
 
 
-def refused(units: list[pathlib.Path], extra: list[str], seconds: float) -> int:
+def refused(units: list[pathlib.Path], extra: list[str], minutes: float) -> int:
     """How many units clang-tidy refuses, among those that it reached in this time."""
-    end = time.monotonic() + seconds
-
-    def complaint_of(unit: pathlib.Path) -> str | None:
-        return tidy(unit, extra) if time.monotonic() < end else None
-
     count = 0
     left = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, (unit, complaint) in enumerate(zip(units, pool.map(complaint_of, units)), 1):
-            if complaint is None:
-                left += 1
-                continue
-            print(f"[{number}/{len(units)}] {unit.relative_to(ROOT)}{': refused' if complaint else ''}", flush=True)
-            if complaint:
-                count += 1
-                print(complaint, file=sys.stderr)
+    for number, (unit, complaint) in enumerate(in_time(units, lambda path: tidy(path, extra), minutes), 1):
+        if complaint is None:
+            left += 1
+            continue
+        print(f"[{number}/{len(units)}] {unit.relative_to(ROOT)}{': refused' if complaint else ''}", flush=True)
+        if complaint:
+            count += 1
+            print(complaint, file=sys.stderr)
     if left:
         print(f"the time is up: {left} of {len(units)} files, those that changed longest ago, are left for `make nightly`")
     return count
@@ -83,10 +74,12 @@ def main() -> int:
     if options.files:
         units = [path.resolve() for path in options.files]
     else:
-        commits = [f"{options.since}..HEAD"] if options.since else ["--max-count=10"]
+        commits = LAST_TEN if options.minutes == math.inf else commits_of_a_day(ROOT)
+        if options.since:
+            commits = [f"{options.since}..HEAD"]
         units = units_to_check(None if options.all else changed_files(ROOT, commits))
     extra = [] if options.all else ["--checks=-clang-analyzer-*"]
-    return 1 if refused(units, extra, options.minutes * 60) else 0
+    return 1 if refused(units, extra, options.minutes) else 0
 
 
 if __name__ == "__main__":

@@ -5,8 +5,12 @@ Shared by the check_*.py scripts; nothing here prints or judges.
 
 from __future__ import annotations
 
+import concurrent.futures
+import os
 import pathlib
 import subprocess
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 try:
@@ -16,6 +20,7 @@ except ModuleNotFoundError:  # before Python 3.11; pyproject.toml asks for it wh
 
 CPP_SUFFIXES = {".cpp", ".hpp", ".h"}
 SOURCE_FOLDERS = ("include", "src", "apps", "drivers", "fuzz", "bench", "tests", "examples", "python", "tools")
+LAST_TEN = ["--max-count=10"]
 SKIPPED_FOLDERS = {"golden", "corpus", "fixtures", "__pycache__", "node_modules"}
 
 
@@ -51,6 +56,21 @@ def changed_files(root: pathlib.Path, commits: list[str]) -> list[pathlib.Path]:
     names = git(root, "diff", "--name-only", "HEAD") + git(root, "ls-files", "--others", "--exclude-standard")
     names += git(root, "log", "--format=", "--name-only", "--diff-filter=d", *commits)
     return [root / name for name in dict.fromkeys(names) if name]
+
+
+def commits_of_a_day(root: pathlib.Path) -> list[str]:
+    """The commits of the day that ends with the latest one, and at least ten, as `git log` takes them."""
+    latest = int(git(root, "log", "-1", "--format=%ct")[0])
+    count = len(git(root, "rev-list", f"--since={latest - 24 * 3600}", "HEAD"))
+    return [f"--max-count={max(10, count)}"]
+
+
+def in_time(files: list[pathlib.Path], complaint_of: Callable[[pathlib.Path], str],
+            minutes: float) -> Iterator[tuple[pathlib.Path, str | None]]:
+    """Each file with its complaint, in their order; None for those that were not begun before the time was up."""
+    end = time.monotonic() + 60 * minutes
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from zip(files, pool.map(lambda path: complaint_of(path) if time.monotonic() < end else None, files))
 
 
 def is_test(path: pathlib.PurePath) -> bool:

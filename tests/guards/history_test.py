@@ -3,11 +3,13 @@ refuses. A clone without history has one commit, in which everything changed."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 
@@ -30,8 +32,8 @@ class History(unittest.TestCase):
                        capture_output=True)
 
     def say_it(self, reason: str, **options) -> None:
-        for command, code in ((("check_alone.py", "--changed"), 0), (("check_tidy.py",), 0), (("check_tidy.py", "--minutes", "1"), 0),
-                              (("mutate.py", "--work", str(self.tree / "work")), 1)):
+        for command, code in ((("check_alone.py", "--changed"), 0), (("check_alone.py", "--minutes", "1"), 0), (("check_tidy.py",), 0),
+                              (("check_tidy.py", "--minutes", "1"), 0), (("mutate.py", "--work", str(self.tree / "work")), 1)):
             with self.subTest(command):
                 done = self.run_tool(*command, **options)
                 self.assertEqual(done.returncode, code, done.stderr)
@@ -56,6 +58,17 @@ class History(unittest.TestCase):
             (self.tree / "src" / "whole.hpp").write_text(header, encoding="utf-8")
             done = self.run_tool("check_alone.py", "--headers", "--changed")
             self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+
+    def test_a_day_of_many_commits_is_checked_whole_and_the_day_before_is_not(self):
+        self.git("init", "--quiet")
+        for number in range(14):
+            (self.tree / "src" / f"part_{number}.hpp").write_text("#pragma once\nUnknown broken;\n", encoding="utf-8")
+            self.git("add", "src")
+            day = "2024-05-01T10:00:00Z" if number == 0 else f"2024-05-02T12:{number:02}:00Z"
+            with unittest.mock.patch.dict(os.environ, GIT_COMMITTER_DATE=day):
+                self.git("commit", "--quiet", "-m", f"Part {number}")
+        said = self.run_tool("check_alone.py", "--headers", "--minutes", "5").stderr
+        self.assertEqual(re.findall("^src/part_(\\d+).hpp does not", said, re.MULTILINE), [str(number) for number in range(13, 0, -1)])
 
 
 if __name__ == "__main__":
