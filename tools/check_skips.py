@@ -26,7 +26,7 @@ NEEDS_REGISTRY = "it needs packages from the registry"
 
 # (whether the tests may be skipped on this machine, a pattern of their names, why)
 REASONS = (
-    (WITHOUT_TRACES, r"PublishedTraces\..*|.*HeldOut\..*", "the published traces are not beside this checkout"),
+    (WITHOUT_TRACES, r"PublishedTraces\..*|.*HeldOut\..*|docs\.fixed_limit", "the published traces are not beside this checkout"),
     (True, r"DevicesOnVirtualGpus\..*", "library.devices_on_virtual_gpus runs it"),
     (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.IgnoresRecordsOfAnotherUser|TrustedFile\..*"
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
