@@ -72,6 +72,8 @@ Watched watch(const std::vector<std::string>& command, const std::string& name, 
 
 void InitCommand::declare(Options& options) {
   options.example("zeus init nightly -- python train.py", "runs it once, and writes nightly.toml by what it prints");
+  options.example("zeus init nightly --accept -- python train.py -b 64",
+                  "the same, with the batch size chosen as well");
   options.footer(
       "zeus init [NAME] -- CMD ... runs CMD once, as it is, and writes NAME.toml: which lines have the metric,\n"
       "epochs and steps, each explained. `zeus run @NAME` then runs it. Exits with the command's code, 125 on a\n"
@@ -79,6 +81,7 @@ void InitCommand::declare(Options& options) {
   options.add_option("NAME", job_, "What the job is called").with_default("as the script is");
   options.after_dashes(command_);
   options.add_option("--file", file_, "Where to write it").path().with_default("NAME.toml here");
+  options.add_flag("--accept", accept_, "Take the batch sizes and the target that it suggests");
   options.add_flag("--force", force_, "Replace the file that is there");
 }
 
@@ -98,6 +101,10 @@ int InitCommand::run(Context& context) {
     throw Error{ErrorKind::already_exists, fmt::format("{} already exists", path),
                 "--force replaces it, --file names another, or run it with `zeus run`"};
   }
+  if (accept_ && !run::batch_size_place(command_)) {
+    throw BadUsage{"--accept finds no batch size in the command",
+                   "give it as a flag, as in `train.py --batch-size 64`, or leave --accept out and edit the file"};
+  }
   const OutputFile file{path, context.out};
   const Watched watched = watch(command_, name, context);
   if (watched.exit_code != 0) {
@@ -106,11 +113,17 @@ int InitCommand::run(Context& context) {
         watched.why_not_run.value_or(fmt::format("the command ended with exit code {}", watched.exit_code)));
     return watched.exit_code;
   }
-  file.write(run::job_draft(watched.run));
+  const std::optional<std::string> refused = accept_ ? run::why_nothing_to_accept(watched.run) : std::nullopt;
+  const bool accepted = accept_ && !refused;
+  file.write(run::job_draft(watched.run, accepted ? run::Suggestions::accepted : run::Suggestions::to_uncomment));
   const std::string how = file_.empty() ? "@" + name : "--file " + file_;
   context.err << fmt::format("\nzeus: {} says what was seen in {} lines and {}\n\n{}\n", path,
                              watched.run.proposal.lines, to_text(watched.run.time), run::draft_summary(watched.run))
               << fmt::format("  Next: look at {}, then `zeus run {}`, each time that it is to run.\n", path, how);
+  if (refused) {
+    throw Error{ErrorKind::not_found, fmt::format("--accept took nothing: {}", *refused),
+                fmt::format("{} is written as a draft; fill it in, or run it for its power limit alone", path)};
+  }
   return exit_ok;
 }
 

@@ -21,6 +21,7 @@ class InitCommand final : public Command {
   std::vector<std::string> command_;
   std::string file_;
   bool force_ = false;
+  bool accept_ = false;
 };
 
 }  // namespace zeus::cli

@@ -121,31 +121,44 @@ std::string steps_part(const WatchedRun& run) {
                      matched(steps.expression), examples(steps.expression), literal(steps.expression.text));
 }
 
-std::string batch_size_part(const WatchedRun& run) {
+std::string command_line(const std::vector<std::string>& command) {
+  return fmt::format("command = {}", list(command));
+}
+
+std::string batch_size_part(const WatchedRun& run, Suggestions suggestions) {
   const std::optional<BatchSizePlace> place = batch_size_place(run.command);
-  std::string text =
-      "# So far, only the power limit is chosen. To have the batch size chosen as well, say where the command takes\n"
-      "# it, and which value of the metric a run has to reach; then uncomment these:\n";
-  text += place ? fmt::format("# command = {}    # in the place of the one above\n", list(place->words))
-                : std::string{"# command = [..., \"{batch_size}\"]    # in the place of the one above\n"};
+  const bool accepted = suggestions == Suggestions::accepted;
+  const std::string_view mark = accepted ? "" : "# ";
+  std::string text;
+  if (accepted) {
+    text =
+        "# The batch sizes to choose from, and the value of the metric that a run has to reach, as `zeus init` "
+        "suggests them:\n";
+  } else {
+    text =
+        "# So far, only the power limit is chosen. To have the batch size chosen as well, say where the command takes\n"
+        "# it, and which value of the metric a run has to reach; then uncomment these:\n";
+    text += fmt::format("# {}    # instead of the one above\n",
+                        place ? command_line(place->words) : std::string{"command = [..., \"{batch_size}\"]"});
+  }
   if (place) {
     std::set<int> sizes;
     for (const int factor : {1, 2, 4}) {
       sizes.insert({std::max(place->batch_size / factor, 1), place->batch_size * factor});
     }
-    text += fmt::format("# batch_sizes = [{}]\n# default_batch_size = {}    # what you use without Zeus\n",
+    text += fmt::format("{0}batch_sizes = [{1}]\n{0}default_batch_size = {2}    # what you use without Zeus\n", mark,
                         fmt::join(sizes, ", "), place->batch_size);
   } else {
     text += "# batch_sizes = [16, 32, 64]\n# default_batch_size = 32    # what you use without Zeus\n";
   }
   if (run.proposal.metric && !run.proposal.metric->values.empty()) {
-    text += fmt::format("# target_metric = {:.4g}    # this run came to {:.6g}\n",
+    text += fmt::format("{}target_metric = {:.4g}    # this run came to {:.6g}\n", mark,
                         proposed_target(*run.proposal.metric), best_of(*run.proposal.metric));
   } else {
     text += "# target_metric = 0.9\n";
   }
   if (run.proposal.epochs) {
-    text += fmt::format("# max_epochs = {}    # a try that is short of the target by then has failed\n",
+    text += fmt::format("{}max_epochs = {}    # a try that is short of the target by then has failed\n", mark,
                         2 * std::max<std::uint64_t>(run.proposal.epochs->count, 1));
   }
   return text;
@@ -194,19 +207,31 @@ std::optional<BatchSizePlace> batch_size_place(const std::vector<std::string>& c
   return std::nullopt;
 }
 
-std::string job_draft(const WatchedRun& run) {
+std::optional<std::string> why_nothing_to_accept(const WatchedRun& run) {
+  if (!batch_size_place(run.command)) {
+    return "the command does not say where it takes its batch size, as in `train.py --batch-size 64`";
+  }
+  if (!run.proposal.metric || run.proposal.metric->values.empty()) {
+    return "no metric was found in what the command printed, so there is no target";
+  }
+  return std::nullopt;
+}
+
+std::string job_draft(const WatchedRun& run, Suggestions suggestions) {
+  const std::optional<BatchSizePlace> place =
+      suggestions == Suggestions::accepted ? batch_size_place(run.command) : std::nullopt;
   std::string text = fmt::format(
       "# A job of Zeus, drafted by `zeus init` from one run of {} and {}. `zeus run @{}` runs "
-      "it.\n# All keys: `zeus run --help`, whose flags they are.\n\n",
+      "it.\n# Every flag of `zeus run --help` is also a key here.\n\n",
       counted(run.proposal.lines, "line"), to_text(run.time), run.name);
-  text += fmt::format("# What is run. Places such as {{seed}} in it are filled in for each run.\ncommand = {}\n\n",
-                      list(run.command));
+  text += fmt::format("# The command. Placeholders such as {{seed}} are replaced in each run.\n{}\n\n",
+                      command_line(place ? place->words : run.command));
   if (run.reports) {
     text += "# The command reports its progress by itself: no expressions are needed.\n\n";
   } else {
     text += metric_part(run) + epochs_part(run) + steps_part(run);
   }
-  return text + batch_size_part(run);
+  return text + batch_size_part(run, suggestions);
 }
 
 std::string draft_summary(const WatchedRun& run) {

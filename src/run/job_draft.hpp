@@ -1,5 +1,5 @@
-// Proposes a job file from one run of its command. Each line is explained; settings that one run cannot show are there
-// to be uncommented. Pure functions; any thread.
+// Proposes a job file from one run of its command. Each line is explained; the batch sizes and the target that it
+// suggests are comments, unless they are accepted. Pure functions; any thread.
 #pragma once
 
 #include "run/output_study.hpp"
@@ -21,8 +21,13 @@ struct WatchedRun {
   Proposal proposal;
 };
 
+enum class Suggestions { to_uncomment, accepted };
+
+// Why batch sizes and a target cannot be accepted; nothing when they can.
+std::optional<std::string> why_nothing_to_accept(const WatchedRun& run);
+
 // The text of the file.
-std::string job_draft(const WatchedRun& run);
+std::string job_draft(const WatchedRun& run, Suggestions suggestions = Suggestions::to_uncomment);
 
 // What was seen and what is proposed, in several lines for people.
 std::string draft_summary(const WatchedRun& run);

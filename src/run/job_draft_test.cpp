@@ -66,6 +66,25 @@ TEST(JobDraft, ChoosesTheBatchSizeOnceThatIsUncommented) {
   EXPECT_NO_THROW((void)checked(options_of(merged(job, {.job = "nightly"}))));
 }
 
+TEST(JobDraft, ChoosesTheBatchSizeAtOnceIfThatIsAccepted) {
+  const WatchedRun run = watched({"python", "train.py", "--batch-size", "64"}, output());
+  const std::string draft = job_draft(run);
+  const JobSettings by_hand = job_from_toml(uncommented(draft), "nightly.toml");
+  const JobSettings accepted = job_from_toml(job_draft(run, Suggestions::accepted), "nightly.toml");
+  EXPECT_FALSE(why_nothing_to_accept(run));
+  EXPECT_EQ(accepted.command, by_hand.command);
+  EXPECT_EQ(accepted.batch_sizes, by_hand.batch_sizes);
+  EXPECT_EQ(accepted.default_batch_size, by_hand.default_batch_size);
+  EXPECT_EQ(accepted.target_metric, by_hand.target_metric);
+  EXPECT_EQ(accepted.max_epochs, by_hand.max_epochs);
+  EXPECT_EQ(accepted.metric_regex, by_hand.metric_regex);
+}
+
+TEST(JobDraft, CannotBeAcceptedWithoutABatchSizeOrAMetric) {
+  EXPECT_NE(why_nothing_to_accept(watched({"python", "train.py"}, output()))->find("batch size"), std::string::npos);
+  EXPECT_NE(why_nothing_to_accept(watched({"train", "-b", "8"}, "hello\n"))->find("metric"), std::string::npos);
+}
+
 TEST(JobDraft, OfASilentCommandExplainsWhatIsMissing) {
   const WatchedRun silent = watched({"true"}, "");
   const std::string text = job_draft(silent);

@@ -22,7 +22,7 @@ program = ""
 # Prints the metric once an epoch, improving each time.
 TRAINER = textwrap.dedent("""
     import sys, time
-    batch = int(sys.argv[1])
+    batch = int(sys.argv[2 if sys.argv[1] == "--batch-size" else 1])
     for epoch in range(1, 8):
         for step in range(1, 11):
             time.sleep(0.005)
@@ -199,6 +199,23 @@ class Init(Folder):
         run = self.run_zeus("@nightly")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn("matched none", run.stderr)
+
+    def test_what_it_suggests_may_be_accepted(self):
+        command = [sys.executable, "train.py", "--batch-size", "10"]
+        done = self.init("nightly", "--accept", "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = self.run_zeus("@nightly", "--stop-at-target")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.definition("nightly")["batch_sizes"], [2, 5, 10, 20, 40])
+
+    def test_where_nothing_can_be_accepted_it_says_why(self):
+        before = self.init("blind", "--accept", "--", "echo", "ran")
+        self.assertEqual((before.returncode, before.stdout), (2, ""), "it is not run in vain")
+        self.assertIn("--accept finds no batch size in the command", before.stderr)
+        after = self.init("silent", "--accept", "--", "echo", "-b", "8")
+        self.assertEqual(after.returncode, 125)
+        self.assertIn("--accept took nothing: no metric was found", after.stderr)
+        self.assertEqual(self.run_zeus("@silent").stdout, "-b 8\n", "the draft is there")
 
     def test_it_is_named_by_its_script_or_a_path(self):
         self.assertEqual(self.init("--", sys.executable, "train.py", "10").returncode, 0)
