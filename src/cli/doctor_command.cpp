@@ -5,6 +5,7 @@
 #include "cli/device_report.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
+#include "drivers/session/session.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +46,21 @@ std::string_view state_word(State state) {
 
 constexpr const char* default_socket = "run/zeusd/zeusd.sock";
 
-void check_backends(const device::Inventory& inventory, std::vector<Check>& checks) {
+// In `zeus virtual` the drivers of this machine are not asked, so that nothing can be said of them.
+bool simulated(const Context& context) {
+  return context.environment.get(drivers::session_variable).has_value();
+}
+
+void check_backends(const Context& context, const device::Inventory& inventory, std::vector<Check>& checks) {
+  if (simulated(context)) {
+    checks.push_back(
+        {State::ok, "virtual", "the GPUs here are simulated; this machine's own drivers are not looked at", {}});
+  }
   for (const device::BackendReport& backend : inventory.backends) {
+    const bool hidden = simulated(context) && (backend.name == "nvml" || backend.name == "amdsmi");
+    if (backend.absence && hidden) {
+      continue;
+    }
     if (backend.absence) {
       checks.push_back({State::absent, backend.absence->device, backend.absence->what, backend.absence->fix});
     } else if (!backend.summary.empty()) {
@@ -55,7 +69,7 @@ void check_backends(const device::Inventory& inventory, std::vector<Check>& chec
   }
 }
 
-void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
+void check_gpus(const Context& context, const DeviceReport& report, std::vector<Check>& checks) {
   for (std::size_t index = 0; index < report.inventory.gpus.size(); ++index) {
     const device::Gpu& gpu = *report.inventory.gpus[index].gpu;
     const std::string name = to_text(report.inventory.gpus[index]);
@@ -80,7 +94,7 @@ void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
                         fmt::format("neither energy nor power can be read: {}", to_string(power.reading.failure())),
                         "look at `dmesg`, and update the driver"});
     }
-    if (const auto persistence = gpu.persistence_mode(); persistence && !*persistence) {
+    if (const auto persistence = gpu.persistence_mode(); persistence && !*persistence && !simulated(context)) {
       checks.push_back(
           {State::problem, name, "persistence mode is off: a power limit is lost when the last program ends",
            fmt::format("run `sudo nvidia-smi -i {} -pm 1`, or enable nvidia-persistenced", gpu.identity().index)});
@@ -179,8 +193,8 @@ void DoctorCommand::declare(Options& options) {
 int DoctorCommand::run(Context& context) {
   const DeviceReport report = gather_devices(context);
   std::vector<Check> checks;
-  check_backends(report.inventory, checks);
-  check_gpus(report, checks);
+  check_backends(context, report.inventory, checks);
+  check_gpus(context, report, checks);
   for (const DeviceProblem& problem : report.problems) {
     const bool known = std::ranges::any_of(
         checks, [&](const Check& check) { return check.what == problem.device && check.detail == problem.what; });

@@ -65,6 +65,20 @@ TEST_F(DoctorCommandTest, OnAMachineWithoutDevicesItReportsHowToGetThem) {
   test::expect_golden("cli/doctor_none.txt", run({}, {&nvml}));
 }
 
+TEST_F(DoctorCommandTest, OnVirtualGpusItSaysNothingOfThisMachinesDrivers) {
+  files_.write_durably("proc/self/status", all_capabilities);
+  Environment::Variables variables = environment_.variables();
+  variables["ZEUS_VIRTUAL_SESSION"] = "/proc/1/fd/3";
+  environment_ = Environment{variables};
+  test::FakeBackend amd{"amdsmi"};
+  amd.its_discovery.absence =
+      DeviceProblem{"AMD driver", "its kernel module is not loaded", "run `sudo modprobe amdgpu`"};
+  const std::string text = run({}, {&machine_.gpus, &amd});
+  EXPECT_THAT(text, testing::HasSubstr("ok       virtual: the GPUs here are simulated"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("AMD driver")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("persistence mode")));
+}
+
 TEST_F(DoctorCommandTest, RootAndARunningDaemonAreSeen) {
   files_.write_durably("proc/self/status", all_capabilities);
   files_.write_durably("run/zeusd/zeusd.sock", "");
