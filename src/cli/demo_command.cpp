@@ -121,7 +121,7 @@ int DemoCommand::run(Context& context) {
   demo::Tour tour{asked, make_gpu_, *store, FileTree{folder}, context.files};
   const demo::TourResult result = tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
   working.reset();
-  const report::CarbonIntensity carbon;
+  const records::CarbonIntensity carbon;
   page.write(report::job_report(result.job, demo_report_options(result, carbon)));
   if (json) {
     json->write(demo_json(result, report, location));

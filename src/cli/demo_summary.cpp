@@ -50,7 +50,7 @@ std::string row(std::string_view what, std::string_view of_default, std::string_
 }
 
 std::string block(const std::string& title, const records::SavingsView& savings,
-                  const report::CarbonIntensity& carbon) {
+                  const records::CarbonIntensity& carbon) {
   const auto line = [](std::string_view what, auto saved, auto of_default) {
     return row(what, to_text(of_default), to_text(of_default - saved), change(saved.value(), of_default.value()));
   };
@@ -100,7 +100,7 @@ records::SavingsView savings_of(const demo::TourResult& result, std::size_t last
   return savings;
 }
 
-std::string demo_summary(const demo::TourResult& result, const report::CarbonIntensity& carbon) {
+std::string demo_summary(const demo::TourResult& result, const records::CarbonIntensity& carbon) {
   const records::JobDefinition& definition = result.job.definition;
   std::string text = story(result);
   text += fmt::format("\nThe default, batch size {} at {:.0f} W, was really run every night too:\n\n",
@@ -149,7 +149,7 @@ std::string demo_json(const demo::TourResult& result, const std::string& report,
   return json.take() + '\n';
 }
 
-report::JobReportOptions demo_report_options(const demo::TourResult& result, const report::CarbonIntensity& carbon) {
+report::JobReportOptions demo_report_options(const demo::TourResult& result, const records::CarbonIntensity& carbon) {
   report::JobReportOptions options{.carbon = carbon, .remarks = {}, .happened = {}};
   options.remarks.emplace_back(
       "A small network was really trained every night to recognize generated images; the time and the power of an "

@@ -14,11 +14,11 @@ namespace zeus::cli {
 records::SavingsView savings_of(const demo::TourResult& result, std::size_t last_nights);
 
 // A table of the default beside what Zeus found, and a sentence on it.
-std::string demo_summary(const demo::TourResult& result, const report::CarbonIntensity& carbon);
+std::string demo_summary(const demo::TourResult& result, const records::CarbonIntensity& carbon);
 
 // The form that docs/cli.md promises, as one line with its end. `report` and `store` are files.
 std::string demo_json(const demo::TourResult& result, const std::string& report, const std::string& store);
 
-report::JobReportOptions demo_report_options(const demo::TourResult& result, const report::CarbonIntensity& carbon);
+report::JobReportOptions demo_report_options(const demo::TourResult& result, const records::CarbonIntensity& carbon);
 
 }  // namespace zeus::cli

@@ -66,6 +66,7 @@ void MeasureCommand::declare(Options& options) {
   options.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")
       .path()
       .value_name("FILE|-");
+  rates_.declare(options);
 }
 
 int MeasureCommand::failure_code() const {
@@ -73,6 +74,7 @@ int MeasureCommand::failure_code() const {
 }
 
 int MeasureCommand::run(Context& context) {
+  const records::EnergyRates rates = rates_.rates();
   const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
   MonitorOptions options;
   if (!gpus_.empty()) {
@@ -107,13 +109,13 @@ int MeasureCommand::run(Context& context) {
   }
   const std::string command = command_text(command_);
   if (json) {
-    json->write((runs_ > 1 ? measure_json(ended_well, gpus, last.exit_code)
-                           : measure_json(last.measurement, gpus, last.exit_code)) +
+    json->write((runs_ > 1 ? measure_json(ended_well, gpus, last.exit_code, rates)
+                           : measure_json(last.measurement, gpus, last.exit_code, rates)) +
                 '\n');
   } else if (ended_well.size() > 1) {
-    context.err << measure_text(ended_well, gpus, command);
+    context.err << measure_text(ended_well, gpus, command, rates);
   } else {
-    context.err << measure_text(ended_well.empty() ? last.measurement : ended_well.front(), gpus, command);
+    context.err << measure_text(ended_well.empty() ? last.measurement : ended_well.front(), gpus, command, rates);
   }
   return last.exit_code;
 }

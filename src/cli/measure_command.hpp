@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/rate_options.hpp"
 
 #include <zeus/measure.hpp>
 
@@ -33,6 +34,7 @@ class MeasureCommand final : public Command {
   std::vector<std::string> gpus_;
   std::vector<int> cpus_;
   std::optional<std::string> json_;
+  RateFlags rates_;
   std::vector<std::string> command_;
 };
 

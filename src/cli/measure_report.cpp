@@ -85,14 +85,17 @@ std::string throttle_line(std::size_t width, const ThrottleTime& throttle, Secon
   return text.empty() ? "" : line("", "", width, text);
 }
 
-void put_all_energies(records::JsonWriter& json, const Measurement& measurement, const MeasuredEnergy& total) {
+void put_all_energies(records::JsonWriter& json, const Measurement& measurement, const MeasuredEnergy& total,
+                      const records::EnergyRates& rates) {
   put_energies(json, "gpu_energy_j", measurement.gpu_energy);
   put_energies(json, "cpu_energy_j", measurement.cpu_energy);
   put_energies(json, "dram_energy_j", measurement.dram_energy);
   json.put("total_gpu_energy_j", total.energy, total.reason);
+  records::put_amounts(json, rates, total.energy, total.reason);
 }
 
-void put_run(records::JsonWriter& json, const Measurement& measurement, const GpusByNumber& gpus, int exit_code) {
+void put_run(records::JsonWriter& json, const Measurement& measurement, const GpusByNumber& gpus, int exit_code,
+             const records::EnergyRates& rates) {
   json.put("start_monotonic_s", measurement.start);
   json.put("end_monotonic_s", measurement.end);
   json.put("time_s", measurement.time());
@@ -104,11 +107,30 @@ void put_run(records::JsonWriter& json, const Measurement& measurement, const Gp
       });
     }
   });
-  put_all_energies(json, measurement, measurement.total_gpu_energy());
+  put_all_energies(json, measurement, measurement.total_gpu_energy(), rates);
   json.put("exit_code", exit_code);
 }
 
-std::string energy_lines(const Measurement& measurement, const GpusByNumber& gpus, const MeasuredEnergy& total) {
+// The energy of all GPUs as money and CO2, below it.
+std::string rate_lines(std::size_t width, const MeasuredEnergy& total, const records::EnergyRates& rates) {
+  std::string text;
+  if (total.energy && rates.price) {
+    text += line("", "", width,
+                 fmt::format("{}, at {:g} {} per kWh",
+                             records::to_text({.price = rates.price}, total.energy->value, total.energy->uncertainty),
+                             rates.price->per_kilowatt_hour, rates.price->currency));
+  }
+  if (total.energy && rates.carbon) {
+    text += line("", "", width,
+                 fmt::format("{}, at {:g} g per kWh",
+                             records::to_text({.carbon = rates.carbon}, total.energy->value, total.energy->uncertainty),
+                             rates.carbon->grams_per_kilowatt_hour));
+  }
+  return text;
+}
+
+std::string energy_lines(const Measurement& measurement, const GpusByNumber& gpus, const MeasuredEnergy& total,
+                         const records::EnergyRates& rates) {
   const Seconds time = measurement.time();
   const std::size_t width = label_width(measurement, gpus);
   std::string text;
@@ -121,6 +143,7 @@ std::string energy_lines(const Measurement& measurement, const GpusByNumber& gpu
   if (measurement.gpu_energy.size() > 1) {
     text += line("all gpus", width, total, time, true);
   }
+  text += rate_lines(width, total, rates);
   for (const auto& [cpu, measured] : measurement.cpu_energy) {
     text += line(fmt::format("cpu {}", cpu), width, measured, time);
   }
@@ -135,24 +158,26 @@ std::string energy_lines(const Measurement& measurement, const GpusByNumber& gpu
 
 }  // namespace
 
-std::string measure_json(const Measurement& measurement, const GpusByNumber& gpus, int exit_code) {
+std::string measure_json(const Measurement& measurement, const GpusByNumber& gpus, int exit_code,
+                         const records::EnergyRates& rates) {
   records::JsonWriter json;
-  json.object([&] { put_run(json, measurement, gpus, exit_code); });
+  json.object([&] { put_run(json, measurement, gpus, exit_code, rates); });
   return json.take();
 }
 
-std::string measure_json(std::span<const Measurement> runs, const GpusByNumber& gpus, int exit_code) {
+std::string measure_json(std::span<const Measurement> runs, const GpusByNumber& gpus, int exit_code,
+                         const records::EnergyRates& rates) {
   records::JsonWriter json;
   json.object([&] {
     json.put_list("runs", runs,
-                  [&](const Measurement& run) { json.object([&] { put_run(json, run, gpus, exit_ok); }); });
+                  [&](const Measurement& run) { json.object([&] { put_run(json, run, gpus, exit_ok, rates); }); });
     if (runs.size() < 2) {
       json.put_unknown("mean", "fewer than two runs ended well");
     } else {
       json.put("mean", [&, all = repeated(runs)] {
         json.put("time_s", all.mean.time());
         json.put("time_uncertainty_s", all.time_uncertainty);
-        put_all_energies(json, all.mean, all.total_gpu_energy);
+        put_all_energies(json, all.mean, all.total_gpu_energy, rates);
       });
     }
     json.put("exit_code", exit_code);
@@ -160,16 +185,18 @@ std::string measure_json(std::span<const Measurement> runs, const GpusByNumber& 
   return json.take();
 }
 
-std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command) {
+std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command,
+                         const records::EnergyRates& rates) {
   return fmt::format("\n Energy while '{}' ran:\n\n", command) +
-         energy_lines(measurement, gpus, measurement.total_gpu_energy()) +
+         energy_lines(measurement, gpus, measurement.total_gpu_energy(), rates) +
          fmt::format("\n{:>22.3f} s   elapsed\n\n", measurement.time().value());
 }
 
-std::string measure_text(std::span<const Measurement> runs, const GpusByNumber& gpus, const std::string& command) {
+std::string measure_text(std::span<const Measurement> runs, const GpusByNumber& gpus, const std::string& command,
+                         const records::EnergyRates& rates) {
   const RepeatedRuns all = repeated(runs);
   return fmt::format("\n Energy while '{}' ran, the mean of {} runs:\n\n", command, all.count) +
-         energy_lines(all.mean, gpus, all.total_gpu_energy) +
+         energy_lines(all.mean, gpus, all.total_gpu_energy, rates) +
          fmt::format("\n{:>24}   elapsed\n\n",
                      with_interval(all.mean.time().value(), all.time_uncertainty.value(), "s"));
 }

@@ -55,6 +55,18 @@ TEST(MeasureReport, TheTotalStatesItsCalibrationBesideIt) {
   EXPECT_THAT(text(), HasSubstr("200.00 W, counter, calibration ± 125 J\n"));
 }
 
+TEST(MeasureReport, WithRatesTheTotalIsMoneyAndCarbonToo) {
+  const records::EnergyRates rates{.price = records::parse_price("0.36EUR"), .carbon = records::parse_carbon("360g")};
+  Measurement m = some_measurement();
+  const auto text = [&] { return measure_text(m, some_gpus(), "python train.py", rates); };
+  EXPECT_THAT(text(), testing::Not(HasSubstr("EUR"))) << "one GPU's energy is unknown, and so is the total";
+  EXPECT_THAT(measure_json(m, some_gpus(), 0, rates), HasSubstr(R"("cost":null,"carbon_g":null)"));
+  m.gpu_energy.erase(1);
+  EXPECT_THAT(text(), HasSubstr("   0.00025000 ± 0.00000012 EUR, at 0.36 EUR per kWh\n"));
+  EXPECT_THAT(text(), HasSubstr("   0.25000 ± 0.00013 g of CO2, at 360 g per kWh\n"));
+  EXPECT_THAT(measure_json(m, some_gpus(), 0, rates), HasSubstr(R"("cost":{"value":0.00025,)"));
+}
+
 TEST(MeasureReport, JsonNeverLacksAKey) {
   test::expect_golden("cli/measure.json", measure_json(some_measurement(), some_gpus(), 3) + '\n');
 }

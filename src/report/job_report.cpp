@@ -21,6 +21,7 @@ namespace zeus::report {
 namespace {
 
 using records::ArmView;
+using records::CarbonIntensity;
 using records::JobView;
 using records::SavingsView;
 using records::TryView;

@@ -2,6 +2,7 @@
 // numbers are those of records::to_json(job), which the page contains. A pure function; any thread.
 #pragma once
 
+#include "records/energy_rates.hpp"
 #include "records/findings.hpp"
 #include "records/job_view.hpp"
 
@@ -10,17 +11,8 @@
 
 namespace zeus::report {
 
-// The emissions of producing electricity. The default is the world's average of 2023 (Ember, Global Electricity Review
-// 2024: 480 g of CO2 equivalents per kWh).
-struct CarbonIntensity {
-  double grams_per_kilowatt_hour = 480.0;
-  std::string source = "the world's average of 2023 (Ember)";
-
-  [[nodiscard]] double grams(Joules energy) const { return energy.value() / 3.6e6 * grams_per_kilowatt_hour; }
-};
-
 struct JobReportOptions {
-  CarbonIntensity carbon;
+  records::CarbonIntensity carbon;
   std::vector<std::string> remarks;          // about the job, each a paragraph below the title
   std::vector<records::ChartMark> happened;  // x: the first recurrence to which the mark applies
   // If the default was really run beside each recurrence: the savings against it, over different numbers of

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-
 static std::vector<int> batches(100);
 static double quality = 0;
 
