@@ -131,4 +131,27 @@ std::optional<OtherLimit> next_lower_limit(const TrainingResult& result) {
               : std::nullopt;
 }
 
+std::optional<OtherLimit> next_lower_limit(std::span<const records::LimitProfile> limits, Watts kept) {
+  std::vector<PowerMeasurement> epochs;
+  std::optional<std::size_t> next;
+  for (const records::LimitProfile& one : limits) {
+    if (!one.epoch_time_uncertainty || !one.average_power_uncertainty) {
+      continue;
+    }
+    if (one.limit < kept) {
+      next = epochs.size();
+    }
+    epochs.push_back({.setting = {.limit = one.limit},
+                      .step_time = one.epoch_time,
+                      .step_time_uncertainty = *one.epoch_time_uncertainty,
+                      .step_energy = {.value = one.average_power * one.epoch_time,
+                                      .uncertainty = *one.average_power_uncertainty * one.epoch_time}});
+  }
+  if (!next || *next + 1 == epochs.size()) {
+    return std::nullopt;
+  }
+  return OtherLimit{.setting = epochs[*next].setting,
+                    .step = optimize::step_change(epochs, epochs.size() - 1, *next)};
+}
+
 }  // namespace zeus::run

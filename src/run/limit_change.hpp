@@ -3,12 +3,14 @@
 #pragma once
 
 #include "optimize/power_limit/limit_curve.hpp"
+#include "records/limit_profile.hpp"
 
 #include <zeus/power.hpp>
 #include <zeus/training_report.hpp>
 #include <zeus/units.hpp>
 
 #include <optional>
+#include <span>
 
 namespace zeus::run {
 
@@ -45,5 +47,7 @@ struct OtherLimit {
 // What the next limit below the kept one, of those that were measured, changes against the highest; empty if there is
 // none.
 [[nodiscard]] std::optional<OtherLimit> next_lower_limit(const TrainingResult& result);
+// The same for the epochs of a job's batch size, whose limits are ascending.
+[[nodiscard]] std::optional<OtherLimit> next_lower_limit(std::span<const records::LimitProfile> limits, Watts kept);
 
 }  // namespace zeus::run

@@ -57,11 +57,23 @@ std::string change_text(const optimize::StepChange& step) {
 }
 
 // What the bound of --max-slowdown leaves unused.
-std::string next_lower_text(const TrainingResult& result) {
-  const std::optional<OtherLimit> lower = next_lower_limit(result);
-  return lower ? fmt::format("; under {:.6g} W, the next lower, it would take {}", lower->setting.limit.value(),
+std::string next_lower_text(const std::optional<OtherLimit>& lower, std::string_view what) {
+  return lower ? fmt::format("; under {:.6g} W, the next lower, {} would take {}", lower->setting.limit.value(), what,
                              change_text(lower->step))
                : "; no lower limit was compared";
+}
+
+std::string next_lower_text(const records::JobView& job, const records::TryView* reached) {
+  if (!job.definition.max_slowdown || reached == nullptr || !reached->limit) {
+    return "";
+  }
+  const auto arm = std::ranges::find(job.arms, reached->batch_size, &records::ArmView::batch_size);
+  if (arm == job.arms.end()) {
+    return "";
+  }
+  const std::optional<OtherLimit> lower = next_lower_limit(arm->limits, *reached->limit);
+  return next_lower_text(lower, "an epoch") +
+         (lower ? fmt::format(" than under {:.6g} W", arm->limits.back().limit.value()) : "");
 }
 
 std::string comparing_text(const TrainingResult& result) {
@@ -201,14 +213,15 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   if (recurrence.state == records::RecurrenceState::given_up) {
     return text + fmt::format("; the saving is unknown: {}", recurrence.reason);
   }
+  const std::string lower = next_lower_text(job, reached);
   const bool by_default = reached != nullptr && reached->batch_size == job.definition.default_batch_size &&
                           reached->limit == job.device.power_limits.back();
   if (by_default && recurrence.tries == 1) {
-    return text + "; that is the default, so nothing was saved";
+    return text + "; that is the default, so nothing was saved" + lower;
   }
   if (!recurrence.default_energy || !recurrence.default_time || !recurrence.default_energy_uncertainty ||
       !recurrence.default_time_uncertainty) {
-    return text + fmt::format("; the saving is unknown: {}", recurrence.default_unknown);
+    return text + fmt::format("; the saving is unknown: {}", recurrence.default_unknown) + lower;
   }
   const double energy = 1.0 - *recurrence.energy / *recurrence.default_energy;
   const double time = 1.0 - recurrence.time / *recurrence.default_time;
@@ -220,9 +233,10 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
                       to_text(*recurrence.default_time));
   if (std::abs(energy) < std::max(worth_saying, energy_half) && std::abs(time) < std::max(worth_saying, time_half)) {
     return text + fmt::format("no saving could be told from chance (energy ± {:.0f} %)",
-                              std::ceil(100 * std::max(energy_half, worth_saying)));
+                              std::ceil(100 * std::max(energy_half, worth_saying))) +
+           lower;
   }
-  return text + fmt::format("{}, {}", share(energy, energy_half, "energy"), share(time, time_half, "time"));
+  return text + fmt::format("{}, {}", share(energy, energy_half, "energy"), share(time, time_half, "time")) + lower;
 }
 
 bool has_saved(const records::RecurrenceView& recurrence) {
@@ -243,12 +257,15 @@ std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded) {
   if (!result.optimum || !result.applied) {
     const std::string& why = result.no_prediction.empty() ? result.unoptimized : result.no_prediction;
     text += why.empty() ? "; no power limit was chosen: it ended before they could be compared"
-                        : fmt::format("; nothing was saved: {}", why);
+                        : fmt::format("; {}: {}",
+                                      why.starts_with(train::ended_while_profiled_again) ? "what was saved is not known"
+                                                                                         : "nothing was saved",
+                                      why);
     return text + (why == train::ended_while_profiling ? "; --profile-seconds measures each limit for less time" : "");
   }
   text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
   text += result.optimum->clock ? fmt::format(" at {:.6g} MHz", result.optimum->clock->value()) : "";
-  const std::string lower = slowdown_is_bounded ? next_lower_text(result) : "";
+  const std::string lower = slowdown_is_bounded ? next_lower_text(next_lower_limit(result), "it") : "";
   if (kept_highest(result)) {
     return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result);
   }

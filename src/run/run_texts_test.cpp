@@ -141,6 +141,14 @@ TEST_F(AloneText, SaysWhyNoLimitWasChosen) {
             "each limit for less time");
 }
 
+TEST_F(AloneText, ClaimsNothingOfATrainingThatWasBeingProfiledAgain) {
+  result_.applied = false;
+  result_.unoptimized = std::string{train::ended_while_profiled_again} + ", because steps now take longer";
+  EXPECT_EQ(alone_text(result_, false),
+            "1.00 kJ in 10.0 s; what was saved is not known: the training ended while its power limits were profiled "
+            "again, because steps now take longer");
+}
+
 class RecurrenceText : public testing::Test {
  protected:
   RecurrenceText() {
@@ -194,6 +202,27 @@ TEST_F(RecurrenceText, ClaimsNoSavingThatChanceMayExplain) {
   EXPECT_EQ(recurrence_text(job_, night_),
             "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: no saving could be told "
             "from chance (energy ± 15 %)");
+}
+
+TEST_F(RecurrenceText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBounded) {
+  const auto measured = [](Watts limit, Seconds epoch) {
+    return records::LimitProfile{.limit = limit,
+                                 .epoch_time = epoch,
+                                 .average_power = limit,
+                                 .epoch_time_uncertainty = epoch * 0.01,
+                                 .average_power_uncertainty = limit * 0.01};
+  };
+  job_.arms = {{.batch_size = 32,
+                .limits = {measured(150_W, 1.01_s), measured(175_W, 0.93_s), measured(200_W, 0.87_s),
+                           measured(225_W, 0.83_s), measured(240_W, 0.80_s)}}};
+  job_.tries = {{.recurrence = 3, .batch_size = 32, .outcome = records::TryOutcome::reached, .limit = 200_W}};
+  EXPECT_THAT(recurrence_text(job_, night_), testing::EndsWith("5 ± 2 % more time"));
+  job_.definition.max_slowdown = 1.1;
+  EXPECT_THAT(recurrence_text(job_, night_),
+              testing::EndsWith("5 ± 2 % more time; under 175 W, the next lower, an epoch would take 15 ± 3 % less "
+                                "energy and 16 ± 4 % more time than under 240 W"));
+  job_.tries[0].limit = 150_W;
+  EXPECT_THAT(recurrence_text(job_, night_), testing::EndsWith("5 ± 2 % more time; no lower limit was compared"));
 }
 
 TEST_F(RecurrenceText, ReportsWhyTheSavingIsUnknown) {

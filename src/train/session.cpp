@@ -477,7 +477,7 @@ void Session::predict(TrainingResult& result) const {
 // Why profiling was not completed.
 std::string Session::too_short() const {
   if (!tuner_.again().empty()) {
-    return fmt::format("the training ended while its power limits were profiled again, because {}", tuner_.again());
+    return fmt::format("{}, because {}", ended_while_profiled_again, tuner_.again());
   }
   const auto longest = std::ranges::max_element(ledger_.epochs(), {}, &EpochReport::steps);
   if (longest == ledger_.epochs().end() || longest->steps == 0) {

@@ -38,6 +38,9 @@ namespace zeus::train {
 
 // A result's `unoptimized` where steps were seen, but too few.
 inline constexpr std::string_view ended_while_profiling = "the training ended before profiling did";
+// Begins the reason where a limit had been chosen before.
+inline constexpr std::string_view ended_while_profiled_again =
+    "the training ended while its power limits were profiled again";
 
 class Session {
  public:
