@@ -17,8 +17,8 @@ namespace zeus::drivers {
 
 class Follower {
  public:
-  // How far the group may run ahead of its speed.
-  static constexpr Seconds slack{0.010};
+  // How far the group may run ahead of its speed: little, so that steps of milliseconds are slowed one like the other.
+  static constexpr Seconds slack{0.002};
   // The longest time between two checks, because the speed may change at any time.
   static constexpr Seconds longest_pause{0.050};
 
