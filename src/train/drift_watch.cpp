@@ -10,8 +10,9 @@ constexpr int lasting = 3;
 
 }  // namespace
 
-void DriftWatch::expect(std::optional<Seconds> step) {
+void DriftWatch::expect(std::optional<Seconds> step, Seconds uncertainty) {
   expected_ = step;
+  uncertainty_ = uncertainty;
   block_steps_ = 0;
   block_time_ = Seconds{0};
   slower_ = 0;
@@ -27,9 +28,10 @@ void DriftWatch::add(std::uint64_t steps, Seconds time) {
   if (block_steps_ < least_steps || block_time_ < least_time) {
     return;
   }
-  latest_ = block_time_ / static_cast<double>(block_steps_) / *expected_;
-  slower_ = latest_ > 1.0 + tolerance_ ? slower_ + 1 : 0;
-  faster_ = latest_ < 1.0 / (1.0 + tolerance_) ? faster_ + 1 : 0;
+  const Seconds step = block_time_ / static_cast<double>(block_steps_);
+  latest_ = step / *expected_;
+  slower_ = step > (*expected_ + uncertainty_) * (1.0 + tolerance_) ? slower_ + 1 : 0;
+  faster_ = step * (1.0 + tolerance_) < *expected_ - uncertainty_ ? faster_ + 1 : 0;
   block_steps_ = 0;
   block_time_ = Seconds{0};
 }

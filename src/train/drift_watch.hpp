@@ -14,8 +14,8 @@ class DriftWatch {
   // A `tolerance` of 0 never notices anything.
   explicit DriftWatch(double tolerance) : tolerance_{tolerance} {}
 
-  // The expected time of a step from now on, if it is known; forgets the steps before.
-  void expect(std::optional<Seconds> step);
+  // The expected time of a step from now on and the half-width of its interval, if it is known; forgets the steps before.
+  void expect(std::optional<Seconds> step, Seconds uncertainty = {});
   // This many steps took this time, without a break between them.
   void add(std::uint64_t steps, Seconds time);
   // By what factor steps take longer (1.25: a quarter longer), once that has lasted.
@@ -24,6 +24,7 @@ class DriftWatch {
  private:
   double tolerance_;
   std::optional<Seconds> expected_;
+  Seconds uncertainty_;
   std::uint64_t block_steps_ = 0;
   Seconds block_time_;
   int slower_ = 0;  // blocks in a row

@@ -31,6 +31,19 @@ TEST(DriftWatch, NoticesFasterStepsToo) {
   EXPECT_TRUE(watch.drift());
 }
 
+TEST(DriftWatch, NoticesOnlyWhatTheProfileExcludes) {
+  DriftWatch watch{0.15};
+  watch.expect(0.2_s, 0.04_s);
+  add(watch, 100, 0.26_s);
+  add(watch, 100, 0.15_s);
+  EXPECT_FALSE(watch.drift());
+  add(watch, 60, 0.29_s);
+  EXPECT_TRUE(watch.drift());
+  watch.expect(0.2_s, 0.04_s);
+  add(watch, 60, 0.13_s);
+  EXPECT_TRUE(watch.drift());
+}
+
 TEST(DriftWatch, ForgetsWithANewExpectation) {
   DriftWatch watch{0.15};
   watch.expect(0.2_s);

@@ -531,7 +531,7 @@ void Tuner::watch_from_now() {
   const std::optional<PowerSetting> in_force = applied() ? profiler_->optimum() : predicted_from();
   for (const records::PowerMeasurement& m : profiler_->measurements()) {
     if (in_force == m.setting) {
-      watch_.expect(m.step_time);
+      watch_.expect(m.step_time, m.step_time_uncertainty);
     }
   }
 }
