@@ -247,6 +247,7 @@ bool has_saved(const records::RecurrenceView& recurrence) {
 }
 
 std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded) {
+  const std::string again = result.applied && !result.unoptimized.empty() ? "; " + result.unoptimized : "";
   std::string text = fmt::format("{} in {}", result.energy ? to_text(result.energy->value) : "an unknown energy",
                                  to_text(result.time));
   if (result.prediction) {
@@ -267,21 +268,21 @@ std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded) {
   text += result.optimum->clock ? fmt::format(" at {:.6g} MHz", result.optimum->clock->value()) : "";
   const std::string lower = slowdown_is_bounded ? next_lower_text(next_lower_limit(result), "it") : "";
   if (kept_highest(result)) {
-    return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result);
+    return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result) + again;
   }
   const std::optional<LimitChange> change = limit_change(result);
   if (!change) {
-    return text + "; what that saves is not known, because no energy was measured under the highest limit";
+    return text + "; what that saves is not known, because no energy was measured under the highest limit" + again;
   }
   const auto& [time, energy] = change->step;
   if (!energy.is_known() && !time.is_known()) {
-    text += fmt::format("; no saving against {:.6g} W could be told from chance (energy ± {:.0f} %, time ± {:.0f} %)",
-                        change->highest.value(), std::ceil(100 * energy.half_width), std::ceil(100 * time.half_width));
+    text += fmt::format("; no saving against {:.6g} W could be told from chance ({})", change->highest.value(),
+                        change_text(change->step));
   } else {
     text += fmt::format(", by which a step takes {} than under {:.6g} W", change_text(change->step),
                         change->highest.value());
   }
-  return text + lower + comparing_text(result) + regained_text(*change);
+  return text + lower + comparing_text(result) + regained_text(*change) + again;
 }
 
 std::string limits_lost_text(const LimitsLost& lost) {

@@ -106,7 +106,8 @@ TEST_F(AloneText, DoesNotCallScatterASaving) {
   measured(250_W, 0.085_s, 140_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
   EXPECT_THAT(alone_text(result_, false),
-              testing::HasSubstr("no saving against 250 W could be told from chance (energy ± "));
+              testing::ContainsRegex("no saving against 250 W could be told from chance \\([0-9]+ ± [0-9]+ % less energy and "
+                                     "[0-9]+ ± [0-9]+ % less time\\); "));
 }
 
 TEST_F(AloneText, SaysThatTheHighestLimitSavesNothing) {
@@ -147,6 +148,13 @@ TEST_F(AloneText, ClaimsNothingOfATrainingThatWasBeingProfiledAgain) {
   EXPECT_EQ(alone_text(result_, false),
             "1.00 kJ in 10.0 s; what was saved is not known: the training ended while its power limits were profiled "
             "again, because steps now take longer");
+}
+
+TEST_F(AloneText, StatesTheLimitThatWasInForceBeforeItWasProfiledAgain) {
+  measured_curve();
+  const std::string stated = alone_text(result_, false);
+  result_.unoptimized = std::string{train::ended_while_profiled_again} + ", because steps now take longer";
+  EXPECT_EQ(alone_text(result_, false), stated + "; " + result_.unoptimized);
 }
 
 class RecurrenceText : public testing::Test {

@@ -346,6 +346,9 @@ bool Session::next_epoch() {
 
 void Session::retune_after_drift() {
   const double drift = tuner_.drift().value_or(1.0);
+  if (const std::optional<PowerSetting> optimum = tuner_.optimum(); optimum && tuner_.applied()) {
+    before_drift_ = Chosen{.profile = tuner_.profile(), .optimum = *optimum};
+  }
   ledger_.unsettle();
   tuner_.begin(options_.batch_size, std::nullopt,
                fmt::format("steps now take {:.0f} % of what they took when they were profiled", 100 * drift));
@@ -387,6 +390,7 @@ void Session::set_batch_size(std::uint64_t batch_size) {
     return;
   }
   options_.batch_size = batch_size;
+  before_drift_.reset();
   ledger_.unsettle();
   if (account_.is_open() && !tuner_.holding()) {
     known_ = read_known_profile();
@@ -498,7 +502,15 @@ TrainingResult Session::result() const {
   result.optimum = tuner_.optimum();
   result.applied = tuner_.applied();
   result.profile = tuner_.profile();
-  result.unoptimized = phase_ == Phase::finished && tuner_.profiling() ? too_short() : tuner_.why_not();
+  result.unoptimized = tuner_.why_not();
+  if (phase_ == Phase::finished && tuner_.profiling()) {
+    result.unoptimized = too_short();
+    if (before_drift_) {
+      result.optimum = before_drift_->optimum;
+      result.applied = true;
+      result.profile = before_drift_->profile;
+    }
+  }
   predict(result);
   return result;
 }

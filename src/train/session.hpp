@@ -122,6 +122,12 @@ class Session {
   EpochLedger ledger_;
   Tuner tuner_;
   std::optional<records::PowerProfile> known_;  // for this batch size, as it was begun
+  // What was in force before the steps drifted: it stays the result of a training that ends while it is profiled again.
+  struct Chosen {
+    records::PowerProfile profile;
+    PowerSetting optimum;
+  };
+  std::optional<Chosen> before_drift_;
   Phase phase_ = Phase::between_epochs;
   Stepping stepping_ = Stepping::unknown;  // in this epoch
   bool epoch_untold_ = false;              // not yet reported to the run around this process

@@ -203,6 +203,9 @@ TEST_F(SessionTest, ATrainingThatEndsWhileItIsProfiledAgainSaysSo) {
   session.finish();
   EXPECT_THAT(session.result().unoptimized, AllOf(HasSubstr("ended while its power limits were profiled again"),
                                                   HasSubstr("what they took when they were profiled")));
+  EXPECT_TRUE(session.result().applied) << "a limit was in force before the steps drifted";
+  EXPECT_TRUE(session.result().optimum);
+  EXPECT_TRUE(session.result().profile.complete);
 }
 
 TEST_F(SessionTest, IsNotProfiledAgainWhenNothingDrifts) {
