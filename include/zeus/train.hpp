@@ -81,6 +81,12 @@ class ZEUS_API Training {
   // Changes the batch size from now on: it is profiled again, unless a saved profile has it.
   void set_batch_size(std::uint64_t batch_size);
 
+  // Sets this now, and keeps it until the end in place of profiling. A lease that was lost is taken again with the next
+  // epoch; if a lessor was away, once it is back. Reported as an applied optimum, a SettingRefused, or an Unoptimized.
+  // With a collective, all ranks call it at the same place. Another call replaces this one. Throws an invalid_argument
+  // Error in the observing modes.
+  void hold(const PowerSetting& setting);
+
   // Ends the current epoch, puts back the limits that were found, and writes the result file. After that, call only
   // result() and the like. A second call does nothing.
   void finish();

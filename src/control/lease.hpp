@@ -54,7 +54,8 @@ class Lease {
 
   // Why the settings that this share has made, or left as they were, are no longer in force: another share or a
   // borrowing process has changed the power limit or the clocks, or the lease has ended. Empty otherwise. For code that
-  // measures what a setting costs.
+  // measures what a setting costs. Throws LessorAway if the lessor does not say so in the moment that it was given
+  // (LessorPatience::a_moment).
   [[nodiscard]] std::string overruled() const;
 
   // Withdraws what this share has set and keeps the share, as between the slices of observer mode.

@@ -1,14 +1,12 @@
-// The GPUs of a try through libzeus.so: a zeus::Training compares limits, leases hold one. One thread; the arguments
+// The GPUs of a try through libzeus.so: a zeus::Training compares limits, or holds one. One thread; the arguments
 // outlive it.
 #pragma once
 
-#include "base/clock.hpp"
 #include "job_library/live_devices.hpp"
 #include "trial/gpus.hpp"
 #include "trial/heard_limits.hpp"
 #include "trial/monitor_windows.hpp"
 
-#include <zeus/device.hpp>
 #include <zeus/measure.hpp>
 #include <zeus/train.hpp>
 #include <zeus/units.hpp>
@@ -22,10 +20,8 @@ namespace zeus::job_library {
 
 class LiveGpus final : public trial::Gpus {
  public:
-  LiveGpus(LiveDevices& devices, Clock& clock)
-      : devices_{devices},
-        clock_{clock},
-        meter_{*devices.monitor(), [&devices](int number) { return devices.uuids().at(number); }} {}
+  explicit LiveGpus(LiveDevices& devices)
+      : devices_{devices}, meter_{*devices.monitor(), [&devices](int number) { return devices.uuids().at(number); }} {}
 
   // Decides which limit is kept once limits are compared.
   void set_goal(const PowerGoal& goal, double eta);
@@ -37,26 +33,21 @@ class LiveGpus final : public trial::Gpus {
   void hold(Watts limit) override;
   void compare(const trial::Slices& slices) override;
   void leave() override;
-  void begin_epoch() override;
-  void progress(std::uint64_t steps) override;
-  void end_epoch() override;
+  void begin_epoch() override { training_->begin_epoch(); }
+  void progress(std::uint64_t steps) override { training_->progress(steps); }
+  void end_epoch() override { training_->end_epoch(); }
   [[nodiscard]] bool comparing() const override { return training_ && training_->profiling(); }
   [[nodiscard]] PowerProfile compared() const override { return training_ ? training_->profile() : compared_; }
   [[nodiscard]] std::optional<Watts> chosen() const override { return heard_.chosen(); }
-  [[nodiscard]] std::string left_alone() const override;
+  [[nodiscard]] std::string left_alone() const override { return heard_.left_alone(); }
 
  private:
-  void end_training();
-  void renew();
-  void note(const Error& error);
+  [[nodiscard]] TrainingOptions options(bool compares);
 
   LiveDevices& devices_;
-  Clock& clock_;
   PowerGoal goal_;
   double eta_ = 0.5;
   trial::MonitorWindows<Monitor> meter_;
-  std::vector<GpuLease> leases_;
-  Instant renewed_;
   std::optional<Training> training_;
   PowerProfile compared_;
   trial::HeardLimits<SettingApplied, SettingRefused, Unoptimized> heard_;

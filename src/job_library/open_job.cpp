@@ -175,7 +175,7 @@ void OpenJob::make_instruments() {
     reported_ = reported.get();
     instruments_ = std::move(reported);
   } else {
-    gpus_.emplace(*live_, clock_);
+    gpus_.emplace(*live_);
     auto limits = std::make_unique<trial::GpuInstruments>(*gpus_, options_.profile_time, clock_);
     limits_ = limits.get();
     instruments_ = std::move(limits);

@@ -57,6 +57,7 @@ class GpuGroup {
   // of the GPUs may then have been set, so call apply(), restore() or release() next.
   std::optional<Watts> apply(const records::PowerSetting& setting);
   // Whether another program has changed the last setting of a GPU, and how (control::Lease::overruled); mostly empty.
+  // Throws control::LessorAway if the lessor cannot say so now.
   [[nodiscard]] std::string overruled() const;
   // Restores what was found. Throws the errors of control::Lease::restore().
   void restore();

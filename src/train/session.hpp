@@ -60,10 +60,7 @@ class Session {
   void report(double metric);
   void set_target(const TrainingTarget& target);
   void set_batch_size(std::uint64_t batch_size);
-  // Sets this now and keeps it until the end. It ends profiling. A lease is renewed with every step; a lost one is
-  // taken again with the next epoch. Reported as an applied optimum, a SettingRefused, or an Unoptimized. With a
-  // collective, all ranks call it at the same place. Another hold() replaces this one; a new batch size changes
-  // nothing. Throws an invalid_argument Error in the observing modes.
+  // It ends profiling; a new batch size changes nothing.
   void hold(const PowerSetting& setting);
   void finish();
 

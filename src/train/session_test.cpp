@@ -524,6 +524,24 @@ TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothi
   EXPECT_THAT(read_profiles(options_.files.profiles), IsEmpty());
 }
 
+TEST_F(SessionTest, WhatIsHeldIsGivenUpWithAReasonWhenItIsChangedFromElsewhere) {
+  SessionParts parts = training_.parts();
+  const auto acquire = parts.acquire;
+  const std::string uuid = parts.gpus.at(2).gpu->identity().uuid;
+  Session session{std::move(parts), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  run_epochs(session, training_, 1, 10);
+  EXPECT_THAT(of_kind<Unoptimized>(events_), IsEmpty());
+  control::Lease setter = acquire(uuid, 60_s);
+  static_cast<void>(setter.set_power_limit(110_W));
+  run_epochs(session, training_, 1, 10);
+  ASSERT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_THAT(of_kind<Unoptimized>(events_)[0].why,
+              HasSubstr("was set to power limit 110 W from elsewhere in this process"));
+  EXPECT_EQ(training_.limit(2), 110_W);
+  EXPECT_EQ(training_.limit(0), 250_W);
+}
+
 TEST_F(SessionTest, HoldingASettingEndsProfilingAndKeepsItsMeasurements) {
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());

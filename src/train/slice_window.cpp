@@ -1,5 +1,7 @@
 #include "train/slice_window.hpp"
 
+#include "control/lessor.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,7 +135,13 @@ void SliceWindow::read(WindowReading& reading) {
     return;
   }
   const MeasuredSlice measured = meter_->end();
-  if (const std::string why = group_.overruled(); !why.empty()) {
+  std::string why;
+  try {
+    why = group_.overruled();
+  } catch (const control::LessorAway& error) {
+    why = error.message();
+  }
+  if (!why.empty()) {
     reading.overruled = true;
     reading.lose(why);
     return;

@@ -60,6 +60,10 @@ void Training::set_batch_size(std::uint64_t batch_size) {
   session().set_batch_size(batch_size);
 }
 
+void Training::hold(const PowerSetting& setting) {
+  session().hold(setting);
+}
+
 void Training::finish() {
   session().finish();
 }

@@ -325,7 +325,21 @@ void Tuner::renew() {
   }
 }
 
+void Tuner::look_after_held() {
+  if (!held_ || !applied() || !parts_.ranks.alone()) {
+    return;
+  }
+  try {
+    if (const std::string why = parts_.group.overruled(); !why.empty()) {
+      stop(why);
+    }
+  } catch (const control::LessorAway&) {
+    // renew() sees for how long.
+  }
+}
+
 void Tuner::end_steps(bool over) {
+  look_after_held();
   const std::uint64_t last = std::exchange(pending_, 0) + (over ? 1 : 0);
   profiling_steps_ += profiling() ? last : 0;
   last_boundary_.reset();

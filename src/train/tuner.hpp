@@ -104,6 +104,8 @@ class Tuner {
   void wait_for_lessor(const std::string& why);
   void resume();
   void renew();
+  // Leaves the GPUs alone if another program has changed what is held.
+  void look_after_held();
   void stop(const std::string& why, State state);
   void leave(const std::string& why, State state);
   [[nodiscard]] bool is_left() const { return state_ == State::left || state_ == State::interrupted; }

@@ -286,6 +286,9 @@ std::string RemoteLease::overruled() {
   try {
     answer = ask("GET", "/v1/leases/overruled", {});
   } catch (const Error& error) {
+    if (patience_ == control::LessorPatience::a_moment && dynamic_cast<const control::LessorAway*>(&error) != nullptr) {
+      throw;
+    }
     return error.message();
   }
   if (!is(answer, Status::ok)) {
