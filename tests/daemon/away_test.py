@@ -1,11 +1,12 @@
-"""A daemon, its guardian or its driver goes away in the middle of a training, by a kill, a stop or a hang,
-and in half of the rounds does not come back. The training goes on: its output and its signals are passed on, its calls
-return, and afterwards the limits are those that were found.
+"""A daemon, its guardian, its driver or a job's server goes away in the middle of a training, by a kill, a stop or a
+hang, and in half of the rounds does not come back. The training goes on: its output and its signals are passed on, its
+calls return, and afterwards the limits are those that were found.
 
   away_test.py ZEUS ZEUSD TRAINER [--rounds N] [--sessions N] [--seed S] [--bound SECONDS]
 
 Each session is a virtual machine of its own. Needs root, for the daemon. Without --bound, the longest wait is judged by
-what would be one for the daemon (`GENEROUS`), since a busy machine holds up everything; with it, by that.
+what would be one for the daemon (`GENEROUS`), since a busy machine holds up everything. With it, each wait is judged by
+that, and so is what all waits of a training add to those of one that nothing happens to.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import random
 import re
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,7 +26,7 @@ import threading
 import time
 import unittest
 
-from daemon_session import Driver, guardians_of, skip_without_root, until
+from daemon_session import Driver, end_with_parent, guardians_of, skip_without_root, until
 
 FOUND = 210_000
 GENEROUS = 3.0
@@ -32,14 +34,25 @@ SETTLING = 1.0  # the longest that finish() waits for the last energy readings, 
 STEPS = 350
 CPU_USE = "constant:350W"
 STOPS = (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP)
-WAYS = [("daemon", how) for how in STOPS] + [("guardian", how) for how in STOPS] + [
-    ("driver", "hang"), ("daemon", "full")]
+WAYS = [(who, how) for who in ("daemon", "guardian", "server") for how in STOPS] + [("driver", "hang"), ("daemon", "full")]
+# Each kind of training, with a server and without one.
+UNDISTURBED = [(kind, is_served) for kind in ("run", "cpp") for is_served in (False, True)]
+# Its calls are those that write: there, a program that does not read holds it up.
 TRAINER = """
-import sys, time
+import signal, sys, time
+asked = []
+signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+waits = []
 for step in range(int(sys.argv[1])):
     time.sleep(0.01)
-    print("step", step, time.monotonic(), flush=True)
+    if asked:
+        break
+    before = time.monotonic()
+    print("step", step, before, sum(waits), flush=True)
+    waits.append(time.monotonic() - before)
+print("calls", max(waits), 0, flush=True)
 """
+WHOLE_STEP = re.compile(r"step \d+ [0-9.e-]+ [0-9.e-]+$")
 
 
 class Reader:
@@ -56,9 +69,13 @@ class Reader:
 
     def gap(self) -> float:
         """The longest time in which no step came, or by which one came later than it was printed."""
-        steps = [(at, float(line.split()[2])) for at, line in self.lines if re.match(r"step \d+ [0-9.]+$", line)]
+        steps = [(at, float(line.split()[2])) for at, line in self.lines if WHOLE_STEP.match(line)]
         assert len(steps) > 1, self.lines
         return max([after[0] - before[0] for before, after in zip(steps, steps[1:])] + [at - printed for at, printed in steps])
+
+    def waits(self) -> list:
+        """With each step, for how long the training has waited in its calls so far."""
+        return [float(line.split()[3]) for _, line in self.lines if WHOLE_STEP.match(line)]
 
 
 class Machine:
@@ -72,6 +89,7 @@ class Machine:
         self.folder = pathlib.Path(os.environ["ZEUS_STATE_DIR"]).parent
         (self.folder / "train.py").write_text(TRAINER, encoding="utf-8")
         self.socket = self.folder / "z.sock"
+        self.server_socket = self.folder / "serve.sock"
         self.started = 0
 
     def start_daemon(self) -> None:
@@ -80,19 +98,33 @@ class Machine:
         log = open(self.folder / "zeusd.log", "ab")
         self.daemon = subprocess.Popen(
             [self.options.zeusd, "serve", "--socket-path", str(self.socket), "--admin-socket",
-             str(self.folder / f"admin{self.started}" / "a.sock")], stdout=log, stderr=log)
+             str(self.folder / f"admin{self.started}" / "a.sock")], stdout=log, stderr=log, preexec_fn=end_with_parent)
         until(self.socket.exists, "the daemon listens")
 
-    def begin(self, kind: str) -> subprocess.Popen:
-        words = [self.options.trainer, str(STEPS)]
+    def start_server(self) -> None:
+        with open(self.folder / "serve.log", "ab") as log:
+            self.server = subprocess.Popen(
+                [self.options.zeus, "serve", "--listen", f"unix:{self.server_socket}", "--database",
+                 str(self.folder / "jobs.sqlite")],
+                stdout=subprocess.PIPE, stderr=log, preexec_fn=end_with_parent)
+        assert self.server.stdout.readline(), "the server listens"
+
+    def begin(self, kind: str, is_served: bool) -> subprocess.Popen:
+        server = f"unix:{self.server_socket}"
+        words = [self.options.trainer, str(STEPS)] + ([server] if is_served else [])
         if kind == "run":
             words = [self.options.zeus, "run", "--profile-seconds", "0.4", "--grace", "0.5", "--step-regex", r"^step (\d+)"]
+            if is_served:
+                words += ["--job", "run", "--server", server, "--server-patience", "0.5", "--batch-sizes", "16"]
             words += ["--", sys.executable, str(self.folder / "train.py"), str(STEPS)]
         return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                                preexec_fn=end_with_parent,
                                 env={**os.environ, "ZEUSD_SOCK_PATH": str(self.socket), "HOME": str(self.folder)})
 
     def strike(self, who: str, how) -> list:
         """What was stopped, to be continued."""
+        if who == "none":
+            return []
         if who == "driver":
             self.driver.fault("slow delay=3s call=nvmlDeviceSet* for=3s from=0s times=2")
             return []
@@ -100,7 +132,8 @@ class Machine:
             self.daemon.send_signal(signal.SIGSTOP)
             self.fill()
             return [self.daemon.pid]
-        struck = guardians_of(self.folder / "state") if who == "guardian" else [self.daemon.pid]
+        struck = {"guardian": guardians_of(self.folder / "state"), "daemon": [self.daemon.pid],
+                  "server": [self.server.pid] if self.server else []}[who]
         for process in struck:
             os.kill(process, how)
         return struck if how == signal.SIGSTOP else []
@@ -117,10 +150,13 @@ class Machine:
             except BlockingIOError:
                 break
 
-    def round(self, kind: str, who: str, how, comes_back: bool, asked: bool) -> dict:
+    def round(self, kind: str, is_served: bool, who: str, how, comes_back: bool, asked: bool) -> dict:
         self.connections = []
+        self.server = None
         self.start_daemon()
-        training = self.begin(kind)
+        if is_served:
+            self.start_server()
+        training = self.begin(kind, is_served)
         reader = Reader(training)
         complaints = []
         listener = threading.Thread(target=lambda: complaints.append(training.stderr.read()))
@@ -144,10 +180,12 @@ class Machine:
         reader.thread.join()
         listener.join()
         late = over - max(moment for moment, line in reader.lines if line.startswith("step"))
-        calls = next((line.split()[1:4] for _, line in reader.lines if line.startswith("calls")), None)
-        result = {"kind": kind, "who": who, "how": str(how), "back": comes_back, "asked": asked, "code": training.returncode,
-                  "limit": limit, "gap": reader.gap(), "signal": ended, "late": late,
-                  "calls": calls and [float(one) for one in calls], "said": "".join(complaints)}
+        calls = next((line.split()[1:3] for _, line in reader.lines if line.startswith("calls")), None)
+        assert calls, (reader.lines[-3:], complaints)
+        result = {"kind": kind, "served": is_served, "who": who, "how": str(how), "back": comes_back, "asked": asked,
+                  "code": training.returncode, "limit": limit, "gap": reader.gap(), "signal": ended, "late": late,
+                  "waits": reader.waits(),
+                  "calls": [float(one) for one in calls], "said": "".join(complaints)}
         self.clean_up(stopped)
         result["after"] = self.driver.limit(0)
         return result
@@ -160,6 +198,14 @@ class Machine:
         if who == "daemon" and not stopped:
             self.daemon.wait()
             self.start_daemon()
+        if who == "server" and not stopped:
+            self.end_server()
+            self.start_server()
+
+    def end_server(self) -> None:
+        self.server.kill()
+        self.server.wait()
+        self.server.stdout.close()
 
     def clean_up(self, stopped: list) -> None:
         self.driver.clear_faults()
@@ -170,6 +216,8 @@ class Machine:
                 os.kill(process, signal.SIGCONT)
             except ProcessLookupError:
                 pass
+        if self.server:
+            self.end_server()
         if self.daemon.poll() is None:
             self.daemon.terminate()
             self.daemon.wait()
@@ -180,11 +228,15 @@ class Machine:
 
 def rounds_of(options: argparse.Namespace) -> None:
     machine = Machine(options)
+    if options.bound is not None:
+        for kind, is_served in UNDISTURBED:
+            print(json.dumps(machine.round(kind, is_served, "none", "", True, False)), flush=True)
     for number in range(options.rounds):
         everything = options.seed + number * options.sessions
         kind = ("run", "cpp")[everything % 2]
         who, how = WAYS[(everything // 2) % len(WAYS)]
-        print(json.dumps(machine.round(kind, who, how, everything // 3 % 2 == 0, everything // 5 % 2 == 0)), flush=True)
+        is_served = who == "server" or everything // 7 % 2 == 0
+        print(json.dumps(machine.round(kind, is_served, who, how, everything // 3 % 2 == 0, everything // 5 % 2 == 0)), flush=True)
 
 
 class Away(unittest.TestCase):
@@ -195,8 +247,8 @@ class Away(unittest.TestCase):
         state.mkdir(mode=0o700)
         words = [options.zeus, "virtual", "1xA100@limit=210", "--shared", "--load", CPU_USE, "--", sys.executable, __file__,
                  options.zeus, options.zeusd, options.trainer, "--inside", "--rounds", str(rounds), "--seed", str(seed),
-                 "--sessions", str(options.sessions)]
-        return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 "--sessions", str(options.sessions)] + ([] if options.bound is None else ["--bound", str(options.bound)])
+        return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=end_with_parent,
                                 env={**os.environ, "ZEUS_STATE_DIR": str(state)})
 
     def test_a_training_goes_on_while_others_go_away(self):
@@ -211,32 +263,41 @@ class Away(unittest.TestCase):
             rounds += [json.loads(line) for line in out.splitlines()]
         bound = options.bound if options.bound is not None else GENEROUS
         for one in rounds:
+            # Against as many steps of trainings that nothing happens to.
+            steps = len(one["waits"])
+            usual = [other["waits"][steps - 1] for other in rounds
+                     if other["who"] == "none" and (other["kind"], other["served"]) == (one["kind"], one["served"])]
+            one["grown"] = one["waits"][-1] - (statistics.median(usual) if usual else 0.0)
+        for one in rounds:
+            one["steps"] = len(one.pop("waits"))
             print({name: value for name, value in one.items() if name != "said"}, file=sys.stderr)
         for one in rounds:
-            with self.subTest(**{name: one[name] for name in ("kind", "who", "how", "back", "asked")}):
+            with self.subTest(**{name: one[name] for name in ("kind", "served", "who", "how", "back", "asked")}):
                 self.assertEqual(one["after"], FOUND, one)
                 self.assertLessEqual(one["gap"], bound, one)
+                if not one["asked"]:
+                    self.assertEqual((one["steps"], one["code"]), (STEPS, 0), one)
                 if one["signal"] is not None:
                     self.assertLessEqual(one["signal"], bound, one)
-                if one["calls"]:
-                    self.assertLessEqual(one["calls"][1], bound, one)
-                    self.assertLessEqual(one["calls"][2], bound + SETTLING, one)
+                self.assertLessEqual(one["grown"], bound, one)
+                self.assertLessEqual(one["calls"][1], bound + SETTLING, one)
                 if one["who"] == "daemon" and "power settings that a GPU refuses" in one["said"]:
                     self.fail(f"the GPU is blamed: {one}")
-                if one["who"] == "daemon" and not one["back"] and not one["asked"]:
+                # What a job holds is lost, and named, only after 3 s without the daemon.
+                if one["who"] == "daemon" and not one["back"] and not one["asked"] and not one["served"]:
                     self.assertIn("zeusd at", one["said"], one)
         self.report(rounds)
 
     def report(self, rounds: list) -> None:
         def most(name: str) -> str:
-            known = [one[name] for one in rounds if one[name] is not None]
+            known = [one[name] for one in rounds if one["who"] != "none" and one[name] is not None]
             return f"{max(known, default=0):.2f} s"
-        kinds = dict(collections.Counter(one["kind"] for one in rounds))
-        calls = [one["calls"] for one in rounds if one["calls"]]
-        print(f"{len(rounds)} rounds {kinds}, {sum(one['limit'] != FOUND for one in rounds)} under a changed limit, "
-              f"{sum(not one['back'] for one in rounds)} without a return: no output for {most('gap')}, the signal passed on "
-              f"after {most('signal')}, ended {most('late')} after the last step at most; calls of the library lasted "
-              f"{max((one[1] for one in calls), default=0):.2f} s at most, {max((one[0] for one in calls), default=0):.2f} s together",
+        struck = [one for one in rounds if one["who"] != "none"]
+        kinds = dict(collections.Counter((one["kind"], one["who"]) for one in struck))
+        print(f"{len(struck)} rounds {kinds}, {sum(one['limit'] != FOUND for one in struck)} under a changed limit, "
+              f"{sum(not one['back'] for one in struck)} without a return: no output for {most('gap')}, the signal passed on "
+              f"after {most('signal')}, ended {most('late')} after the last step at most; the waits of a training last "
+              f"{max(one['calls'][0] for one in struck):.2f} s at most, and together {most('grown')} longer than without a strike",
               file=sys.stderr)
 
 

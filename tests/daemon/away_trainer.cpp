@@ -1,6 +1,9 @@
-// A C++ training beside a daemon that may go away, for away_test.py: steps of ten milliseconds until SIGTERM, or for a
-// number of steps. Prints a line for each step, and at the end for how long its calls of Zeus lasted together and at
-// most, how long finish() took, and why it was not optimized.
+// A C++ training beside a daemon or a server that may go away, for away_test.py:
+//   away_trainer STEPS [SERVER]
+// Steps of ten milliseconds until SIGTERM; with a server, as a recurrence of a job that is kept there. Prints a line
+// for each step, with the time and for how long its calls of Zeus have lasted together; and at the end, how long the
+// longest of them lasted, and how long its end took.
+#include <zeus/job.hpp>
 #include <zeus/train.hpp>
 
 #include <algorithm>
@@ -9,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <thread>
 
 namespace {
@@ -21,37 +25,75 @@ double seconds(Clock::duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
+struct Calls {
+  double whole = 0;
+  double longest = 0;
+
+  template <typename Call>
+  void timed(const Call& call) {
+    const Clock::time_point begun = Clock::now();
+    call();
+    const double took = seconds(Clock::now() - begun);
+    whole += took;
+    longest = std::max(longest, took);
+  }
+
+  template <typename Training>
+  void step(Training& training, int number) {
+    timed([&] { training.begin_step(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    std::printf("step %d %.6f %.6f\n", number, seconds(Clock::now().time_since_epoch()), whole);
+    std::fflush(stdout);
+  }
+};
+
+void train_alone(int steps) {
+  zeus::TrainingOptions options;
+  options.profiling.plan = zeus::SweepProfiling{.settle = 3, .measure = 15};
+  zeus::Training training{options};
+  Calls calls;
+  for (int step = 0; step < steps && asked_to_end == 0; ++step) {
+    if (step % 50 == 0) {
+      calls.timed([&] { training.begin_epoch(); });
+    }
+    calls.step(training, step);
+  }
+  const Clock::time_point ended = Clock::now();
+  training.finish();
+  std::printf("calls %.6f %.6f\n", calls.longest, seconds(Clock::now() - ended));
+}
+
+void train_for_job(int steps, const char* server) {
+  zeus::JobOptions options;
+  options.server = server;
+  options.server_patience = zeus::Seconds{0.5};
+  options.profile_time = zeus::Seconds{0.4};
+  zeus::Job job{"cpp", {.batch_sizes = {16}, .default_batch_size = 16, .max_epochs = 100}, options};
+  while (std::optional<zeus::Try> attempt = job.next_try()) {
+    Calls calls;
+    for (int step = 0; step < steps && asked_to_end == 0 && !attempt->over(); ++step) {
+      if (step % 50 == 0) {
+        calls.timed([&] { static_cast<void>(attempt->next_epoch()); });
+      }
+      calls.step(*attempt, step);
+    }
+    // Its end waits for the server, as a user wants.
+    std::printf("calls %.6f 0\n", calls.longest);
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const int steps = count > 1 ? std::atoi(arguments[1]) : 0;
   std::signal(SIGTERM, [](int) { asked_to_end = 1; });
   try {
-    zeus::TrainingOptions options;
-    options.profiling.plan = zeus::SweepProfiling{.settle = 3, .measure = 15};
-    zeus::Training training{options};
-    double whole = 0;
-    double longest = 0;
-    const auto timed = [&](const auto& call) {
-      const Clock::time_point begun = Clock::now();
-      call();
-      const double took = seconds(Clock::now() - begun);
-      whole += took;
-      longest = std::max(longest, took);
-    };
-    for (int step = 0; step < steps && asked_to_end == 0; ++step) {
-      if (step % 50 == 0) {
-        timed([&] { training.begin_epoch(); });
-      }
-      timed([&] { training.begin_step(); });
-      std::this_thread::sleep_for(std::chrono::milliseconds{10});
-      std::printf("step %d %.6f\n", step, seconds(Clock::now().time_since_epoch()));
-      std::fflush(stdout);
+    if (count > 2) {
+      train_for_job(steps, arguments[2]);
+    } else {
+      train_alone(steps);
     }
-    const Clock::time_point ended = Clock::now();
-    training.finish();
-    std::printf("calls %.6f %.6f %.6f %s\n", whole, longest, seconds(Clock::now() - ended),
-                training.result().unoptimized.c_str());
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

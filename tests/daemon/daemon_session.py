@@ -40,6 +40,11 @@ def skip_without_root() -> None:
         sys.exit(77)
 
 
+def end_with_parent() -> None:
+    """For a process that is about to be executed: a test that is killed leaves nothing behind."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 class DriverCall(ctypes.Structure):
     _fields_ = [("number", ctypes.c_uint64), ("time", ctypes.c_double), ("process", ctypes.c_int32),
                 ("gpu", ctypes.c_int32), ("result", ctypes.c_int32), ("entry_point", ctypes.c_char * 64)]
@@ -330,7 +335,7 @@ class Daemon:
         with open(self.log_file, "ab") as log:
             begin = log.tell()
             self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                                            env=self.environment)
+                                            env=self.environment, preexec_fn=end_with_parent)
         if wait:
             until(lambda: self.process.poll() is not None or "info: ready\n" in self.log(begin), "zeusd is ready")
             assert self.process.poll() is None, self.log(begin)
