@@ -14,12 +14,14 @@
 //
 // A thread of its own locks the clocks under a lease: a slower clock when its computation begins, a faster one ahead of
 // time. How far ahead depends on how long the driver and the GPU took before, and on when computations began in earlier
-// iterations. The clocks found are put back by close(), by the destructor, and however the process ends.
+// iterations. Under the same lease the power limit is the GPU's default (or the highest below it that a daemon's policy
+// allows) and the memory clock its highest, so that only the plan decides how fast the GPU is. What was found is put
+// back by close(), by the destructor, and however the process ends.
 //
 // Threads: one at a time calls begin(), end() and end_iteration(), right before and after each computation; any thread
 // may call latency() and trouble(). Fork: in a forked child every call does nothing. Failures: the constructor throws
-// if the GPU cannot be leased or its clock cannot be locked. Later failures stop following the plan; they are logged
-// once as a warning, and never thrown.
+// for a GPU that is not there and for a plan that cannot be followed. If the GPU cannot be set, at first or later, the
+// training goes on without the plan: trouble() says why, one warning is logged, and calls only check the order.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -51,6 +53,7 @@ ZEUS_API std::vector<PipelineInstruction> pipeline_stage(const std::filesystem::
 struct PipelineClocksOptions {
   int gpu = 0;                       // number in the machine's list
   std::optional<Seconds> lead = {};  // how far ahead faster clocks are set; measured by default
+  bool log_trouble = true;           // false if the caller reports trouble() itself
 };
 
 class ZEUS_API PipelineClocks {
@@ -73,7 +76,7 @@ class ZEUS_API PipelineClocks {
 
   // The longest recent time between requesting a clock and having it; nothing until one was seen.
   [[nodiscard]] std::optional<Seconds> latency() const;
-  // Why the plan is not followed any more; empty while it is followed.
+  // Why the plan is not followed, or what could not be put back; empty while all is well.
   [[nodiscard]] std::string trouble() const;
   // Puts back what was found. Later calls only check the order of instructions.
   void close();

@@ -20,7 +20,7 @@ std::unique_ptr<PipelineClocks> make_clocks(const std::vector<std::pair<std::str
   for (const auto& [name, megahertz] : instructions) {
     plan.push_back({.name = name, .frequency = Megahertz{megahertz}});
   }
-  PipelineClocksOptions options{.gpu = gpu, .lead = std::nullopt};
+  PipelineClocksOptions options{.gpu = gpu, .lead = std::nullopt, .log_trouble = false};
   if (lead_s) {
     options.lead = Seconds{*lead_s};
   }

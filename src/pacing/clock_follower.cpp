@@ -65,15 +65,15 @@ struct ClockFollower::State {
     Instant asked;
   };
 
-  State(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> drives, Clock& runs_on,
-        std::optional<Seconds> fixed)
-      : timing{std::move(instructions)}, driven{std::move(drives)}, clock{runs_on}, fixed_lead{fixed} {}
+  State(std::vector<PipelineInstruction> instructions, Clock& runs_on, const PipelineClocksOptions& options)
+      : timing{std::move(instructions)}, clock{runs_on}, fixed_lead{options.lead}, logs{options.log_trouble} {}
 
+  void begin(const std::function<std::unique_ptr<DrivenClock>()>& drive);
   void follow();
   void ask(std::unique_lock<std::mutex>& lock, Megahertz wanted);
   void look(std::unique_lock<std::mutex>& lock);
   void renew(std::unique_lock<std::mutex>& lock);
-  void give_up(const std::string& why);
+  void report(const std::string& what);
   void put_back();
 
   std::mutex mutex;
@@ -82,6 +82,7 @@ struct ClockFollower::State {
   std::unique_ptr<DrivenClock> driven;
   Clock& clock;
   std::optional<Seconds> fixed_lead;
+  bool logs;
   Latencies latencies;
   Megahertz asked{0};
   std::optional<Change> change;
@@ -90,6 +91,24 @@ struct ClockFollower::State {
   bool closing = false;
   std::thread thread;
 };
+
+void ClockFollower::State::begin(const std::function<std::unique_ptr<DrivenClock>()>& drive) {
+  const Megahertz first = timing.wish(clock.now(), Seconds{0}).clock;
+  try {
+    driven = drive();
+    if (first.value() > 0) {
+      driven->lock(first);
+      asked = first;
+    }
+  } catch (const Error& error) {
+    report(fmt::format("the pipeline's frequency plan is not followed: {}", error.what()));
+    if (driven) {
+      put_back();
+    }
+    return;
+  }
+  thread = background_thread([this] { follow(); });
+}
 
 void ClockFollower::State::follow() {
   std::unique_lock lock{mutex};
@@ -129,7 +148,9 @@ void ClockFollower::State::ask(std::unique_lock<std::mutex>& lock, Megahertz wan
   }
   lock.lock();
   if (!failure.empty()) {
-    give_up(fmt::format("the clock could not be locked to {} MHz: {}", wanted.value(), failure));
+    report(
+        fmt::format("the pipeline's frequency plan is no longer followed: the clock could not be locked to {} MHz: {}",
+                    wanted.value(), failure));
   }
 }
 
@@ -162,40 +183,45 @@ void ClockFollower::State::renew(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   if (!failure.empty()) {
-    give_up(failure);
+    report(fmt::format("the pipeline's frequency plan is no longer followed: {}", failure));
   }
 }
 
-void ClockFollower::State::give_up(const std::string& why) {
-  trouble = why;
-  log::warning(fmt::format("the pipeline's frequency plan is no longer followed: {}", why));
+// Called with `mutex` held, or while there is no thread.
+void ClockFollower::State::report(const std::string& what) {
+  trouble += trouble.empty() ? what : "; " + what;
+  if (logs) {
+    log::warning(what);
+  }
 }
 
 void ClockFollower::State::put_back() {
   try {
     driven->put_back();
   } catch (const std::exception& error) {
-    log::warning(fmt::format("the clock could not be put back to what was found: {}", error.what()));
+    const std::lock_guard guard{mutex};
+    report(fmt::format("what was found could not be put back: {}", error.what()));
   }
 }
 
-ClockFollower::ClockFollower(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> driven,
-                             Clock& clock, std::optional<Seconds> lead)
+ClockFollower::ClockFollower(std::vector<PipelineInstruction> instructions,
+                             const std::function<std::unique_ptr<DrivenClock>()>& drive, Clock& clock,
+                             const PipelineClocksOptions& options)
     : owner_{::getpid()} {
+  const std::optional<Seconds> lead = options.lead;
   if (lead && !(std::isfinite(lead->value()) && lead->value() >= 0)) {
     throw Error{ErrorKind::invalid_argument, fmt::format("a lead of {} s is not possible", lead->value())};
   }
-  state_ = std::make_unique<State>(std::move(instructions), std::move(driven), clock, lead);
-  const Megahertz first = state_->timing.wish(clock.now(), Seconds{0}).clock;
-  if (first.value() > 0) {
-    state_->driven->lock(first);
-    state_->asked = first;
-  }
-  state_->thread = background_thread([state = state_.get()] { state->follow(); });
+  state_ = std::make_unique<State>(std::move(instructions), clock, options);
+  state_->begin(drive);
 }
 
 ClockFollower::~ClockFollower() {
   if (is_ours()) {
+    {
+      const std::lock_guard guard{state_->mutex};
+      state_->logs = true;  // from here on trouble() cannot be read
+    }
     close();
   } else {
     (void)state_.release();  // its thread is the parent's, and its lock may never be free

@@ -22,7 +22,7 @@
 namespace zeus::pacing {
 
 // One GPU's clock as the follower drives it: called by its thread only, and by the constructor before the thread
-// starts.
+// starts. If nothing can be set, making one throws an Error.
 class DrivenClock {
  public:
   DrivenClock() = default;
@@ -38,9 +38,10 @@ class DrivenClock {
 
 class ClockFollower {
  public:
-  // Locks the first instruction's clock at once, and passes on what that throws.
-  ClockFollower(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> driven, Clock& clock,
-                std::optional<Seconds> lead);
+  // Calls `drive` and locks the first instruction's clock at once. What an Error of either says becomes trouble().
+  ClockFollower(std::vector<PipelineInstruction> instructions,
+                const std::function<std::unique_ptr<DrivenClock>()>& drive, Clock& clock,
+                const PipelineClocksOptions& options);
   ClockFollower(const ClockFollower&) = delete;
   ClockFollower& operator=(const ClockFollower&) = delete;
   ~ClockFollower();  // as close()

@@ -71,7 +71,9 @@ const std::vector<PipelineInstruction> two_instructions{{"forward", Megahertz{90
 class ClockFollowerTest : public testing::Test {
  protected:
   std::unique_ptr<ClockFollower> follow(std::optional<Seconds> lead = Seconds{0.05}) {
-    return std::make_unique<ClockFollower>(two_instructions, std::make_unique<ChipClock>(chip_, clock_), clock_, lead);
+    return std::make_unique<ClockFollower>(
+        two_instructions, [this] { return std::make_unique<ChipClock>(chip_, clock_); }, clock_,
+        PipelineClocksOptions{.lead = lead});
   }
 
   SystemClock clock_;
@@ -114,9 +116,32 @@ TEST_F(ClockFollowerTest, PutsBackWhatWasFoundWhenItEnds) {
   follower.reset();
 }
 
-TEST_F(ClockFollowerTest, AFirstClockThatIsRefusedIsTheCallersToKnow) {
+TEST_F(ClockFollowerTest, WithoutTheRightToSetItTheTrainingGoesOnWithOneWarningAndTheOrderIsHeld) {
+  std::atomic<int> warnings = 0;
+  const log::ScopedSink sink{[&](log::Level /*level*/, std::string_view /*line*/) { ++warnings; }};
   chip_.refuses = "not permitted";
-  EXPECT_THROW((void)follow(), Error);
+  const auto follower = follow();
+  EXPECT_NE(follower->trouble().find("not permitted"), std::string::npos);
+  EXPECT_EQ(warnings, 1);
+  EXPECT_TRUE(chip_.put_back);
+  follower->begin("forward");
+  EXPECT_THROW(follower->begin("forward"), Error);
+  follower->end("forward");
+  follower->close();
+  EXPECT_TRUE(chip_.locked.empty());
+  EXPECT_EQ(warnings, 1);
+}
+
+TEST_F(ClockFollowerTest, ACallerThatReportsTroubleItselfIsLeftToDoSo) {
+  std::atomic<int> warnings = 0;
+  const log::ScopedSink sink{[&](log::Level /*level*/, std::string_view /*line*/) { ++warnings; }};
+  const ClockFollower follower{two_instructions,
+                               []() -> std::unique_ptr<DrivenClock> {
+                                 throw Error{ErrorKind::conflict, "another process has the GPU"};
+                               },
+                               clock_, PipelineClocksOptions{.log_trouble = false}};
+  EXPECT_NE(follower.trouble().find("another process has the GPU"), std::string::npos);
+  EXPECT_EQ(warnings, 0);
 }
 
 TEST_F(ClockFollowerTest, ALaterOneEndsTheFollowingWithAWordAndNotTheTraining) {

@@ -417,6 +417,7 @@ void pipeline() {
   static_assert(std::is_same_v<zeus::PipelineClocks::Options, zeus::PipelineClocksOptions>);
   options.gpu = 0;
   options.lead = 1_ms;
+  options.log_trouble = false;
   zeus::PipelineClocks clocks{instructions, options};
   clocks.begin("forward");
   clocks.end("forward");

@@ -59,6 +59,19 @@ def sm_clock(gpu: int = 0) -> int:
     return clock.value
 
 
+class Call(ctypes.Structure):
+    """zeus_virtual_call of the virtual drivers."""
+
+    _fields_ = [("number", ctypes.c_uint64), ("time_s", ctypes.c_double), ("process", ctypes.c_int32), ("gpu", ctypes.c_int32),
+                ("result", ctypes.c_int32), ("entry_point", ctypes.c_char * 64)]
+
+
+def calls_that_succeeded(entry_point: str) -> int:
+    log, count = (Call * 4096)(), ctypes.c_uint(4096)
+    assert ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_read_calls(ctypes.c_uint64(0), log, ctypes.byref(count)) == 0
+    return sum(call.entry_point.decode() == entry_point and call.result == 0 for call in log[: count.value])
+
+
 def plan_file(folder: str, *plans) -> str:
     path = os.path.join(folder, "plan.json")
     found = [{"time_s": seconds, "energy_j": joules, "frequencies": rows} for seconds, joules, rows in plans]
@@ -154,17 +167,100 @@ class ByAPlanFromAFile(unittest.TestCase):
 
     def test_the_plans_order_is_held(self):
         optimizer = self.follow()
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(RuntimeError, "'backward' begins where the plan has 'forward'"):
             optimizer.on_instruction_begin("backward")
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(RuntimeError, "ends after 0 of the plan's 4"):
             optimizer.on_step_end()
+        with self.assertRaisesRegex(RuntimeError, "ends without having begun"):
+            optimizer.on_instruction_end("forward")
         for name, _ in PLAN:
             optimizer.on_instruction_begin(name)
             optimizer.on_instruction_end(name)
-        with self.assertRaises(ValueError):
+        with self.assertRaises(RuntimeError):
             optimizer.on_instruction_begin("forward")
         optimizer.on_step_end()
         optimizer.on_instruction_begin("forward")
+
+    def test_meanwhile_the_power_limit_is_the_default_and_the_memory_is_locked_to_its_highest_clock(self):
+        gpu = get_gpus().gpus[0]  # an A100; the V100 of rank 1 below cannot lock its memory
+        self.addCleanup(gpu.put_back)
+        gpu.set_power_management_limit(300_000)
+        locked = calls_that_succeeded("nvmlDeviceSetMemoryLockedClocks")
+        optimizer = PipelineFrequencyOptimizer(**alone(), plan=plan_file(self.folder.name, (1.0, 100.0, [PLAN])))
+        self.addCleanup(optimizer.close)
+        self.assertEqual(gpu.get_power_management_limit(), 400_000)
+        self.assertEqual(calls_that_succeeded("nvmlDeviceSetMemoryLockedClocks"), locked + 1)
+        optimizer.close()
+        self.assertEqual(gpu.get_power_management_limit(), 300_000)
+        self.assertEqual(optimizer.trouble, "")
+
+    def test_a_clock_that_is_refused_while_training_shows_on_the_object_and_in_logging(self):
+        optimizer = self.follow([["forward", 900], ["backward", 1380]])
+        refusal = b"permission call=nvmlDeviceSetGpuLockedClocks gpu=0 times=1"
+        self.assertEqual(ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_add_fault(refusal), 0)
+        with self.assertLogs("zeus.optimizer.pipeline_frequency.optimizer", "WARNING") as said:
+            deadline = time.monotonic() + 20
+            while not optimizer.trouble and time.monotonic() < deadline:
+                self.run_iteration(optimizer, 0.02)
+            for _ in range(3):
+                self.run_iteration(optimizer, 0.0)
+            optimizer.close()
+        self.assertEqual(len(said.output), 1, said.output)
+        self.assertRegex(said.output[0], r"rank 0, GPU 0: .* no longer followed: the clock could not be locked to (900|1380) MHz")
+
+    def test_without_the_right_to_set_clocks_the_training_goes_on_with_one_warning(self):
+        path = plan_file(self.folder.name, (1.0, 100.0, [PLAN]))
+        os.chmod(self.folder.name, 0o755)
+        script = (
+            "import logging; logging.basicConfig(format='LOGGED %(name)s %(message)s')\n"
+            "from zeus.optimizer.pipeline_frequency import PipelineFrequencyOptimizer\n"
+            "from zeus.optimizer.pipeline_frequency.frequency_controller import FrequencyController\n"
+            f"optimizer = PipelineFrequencyOptimizer(**{alone()!r}, plan={path!r})\n"
+            "for _ in range(3):\n"
+            "    for name, _clock in optimizer.schedule:\n"
+            "        optimizer.on_instruction_begin(name); optimizer.on_instruction_end(name)\n"
+            "    optimizer.on_step_end()\n"
+            "assert 'power limit' in optimizer.trouble or 'clocks' in optimizer.trouble, optimizer.trouble\n"
+            "controller = FrequencyController(0); controller.set_frequency(900); controller.end()\n"
+            "print('trained')\n"
+        )
+        command = [build / "bin/zeus", "virtual", "1xA100@root-only", "--shared", "--load", "constant:200W", "--", "setpriv", "--reuid",
+                   "65534", "--regid", "65534", "--clear-groups", "--inh-caps=-all", sys.executable, "-c", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120,
+                              env={**os.environ, "HOME": self.folder.name})
+        self.assertEqual((done.returncode, done.stdout), (0, "trained\n"), done.stderr[-3000:])
+        logged = [line.split()[1].rsplit(".", 1)[1] for line in done.stderr.splitlines() if line.startswith("LOGGED")]
+        self.assertEqual(logged, ["optimizer", "frequency_controller"], done.stderr)
+        self.assertNotIn("zeus: warning", done.stderr)
+
+    def test_a_plan_of_the_existing_tool_is_read_as_a_literal(self):
+        literal = "[\n[('forward', 1380), ('backward', 900)],\n[('forward', 1200), ('backward', 1380)],\n]\n# Iteration 42: cost 7\n"
+        path = os.path.join(self.folder.name, "freqs_pipeline_00042.py")
+        pathlib.Path(path).write_text(literal, encoding="utf-8")
+        shape = dict(pp_degree=2, world_size=2)
+        by_stage = dict(pp_degree=2, dp_degree=2, world_size=4)
+        for place, first in ((dict(rank=1, pp_rank=1, **shape), 1200), (dict(rank=2, pp_rank=0, dp_rank=1, **by_stage), 1380)):
+            optimizer = PipelineFrequencyOptimizer(**alone(**place), plan=path)
+            self.assertEqual(optimizer.schedule[0], ("forward", first))
+            optimizer.close()
+        by_rank = "[[('forward', 1380)], [('forward', 1200)], [('forward', 900)], [('forward', 600)]]"
+        pathlib.Path(path).write_text(by_rank, encoding="utf-8")
+        optimizer = PipelineFrequencyOptimizer(**alone(rank=2, pp_rank=0, dp_rank=1, **by_stage), plan=path)
+        self.assertEqual(optimizer.schedule, [("forward", 900)])
+        optimizer.close()
+
+    def test_a_file_that_is_no_literal_is_refused_and_nothing_in_it_runs(self):
+        path = os.path.join(self.folder.name, "freqs.py")
+        witness = os.path.join(self.folder.name, "witness")
+        for content in (f"[[('forward', open({witness!r}, 'w').close() or 900)]]", "[[('forward', clock) for clock in (900,)]]", "[" * 10_000_000,
+                        "[" * 5000, "-" * 100_000 + "1", "[[('forward', 900.5)]]", "[[('forward', -1)]]", "[[('', 900)]]", "[[]]", "[]", "",
+                        "[[('forward', 900)]", "{[]: 1}", "import os"):
+            pathlib.Path(path).write_text(content, encoding="utf-8")
+            with self.subTest(content[:80]), self.assertRaises(ValueError) as refused:
+                PipelineFrequencyOptimizer(**alone(), plan=path)
+            self.assertIn(path, str(refused.exception))
+            self.assertLess(len(str(refused.exception)), 600)
+        self.assertFalse(os.path.exists(witness))
 
     def test_zero_leaves_the_clock_as_it_is(self):
         optimizer = self.follow([["forward", 900], ["send", 0], ["backward", 1200]])
@@ -250,7 +346,7 @@ class ByOnesOwnScript(unittest.TestCase):
         gpu.set_gpu_locked_clocks(1305, 1305)
         controller = FrequencyController(0)
         self.addCleanup(controller.end)
-        self.assertEqual(gpu.get_power_management_limit(), 250_000)
+        self.assertEqual(gpu.get_power_management_limit(), 400_000)
         controller.set_frequency(900)
         self.wait_for(900)
         controller.end()

@@ -23,8 +23,8 @@ class FrequencyController:
 
     Meanwhile the power limit is the model's default, and the memory's clock its highest, so that only the clock decides how
     fast the GPU is. `end` puts back what was found, or what the script has set by other means. The same happens when the
-    process ends, however it ends. If the device refuses a clock, setting stops with one warning. PipelineFrequencyOptimizer
-    sets clocks ahead of time (docs/pipeline.md); this class is for scripts that set clocks themselves. Any thread may call
+    process ends, however it ends. If the device cannot be set, at first or later, setting stops with one warning, and the
+    script goes on. PipelineFrequencyOptimizer sets clocks ahead of time (docs/pipeline.md); this class is for scripts that set clocks themselves. Any thread may call
     it; in a forked child it does nothing.
     """
 
@@ -35,12 +35,14 @@ class FrequencyController:
         self._gpu = gpu
         self._process = os.getpid()
         self._ended = False
-        gpu.reset_power_management_limit()
-        with contextlib.suppress(ZeusGPUNotSupportedError):
-            memory = max(gpu.get_supported_memory_clocks())
-            gpu.set_memory_locked_clocks(memory, memory)
-        highest = max(gpu.get_supported_graphics_clocks())
-        gpu.set_gpu_locked_clocks(highest, highest)
+        try:
+            highest = _prepare(gpu)
+        except ZeusBaseError as error:
+            logger.warning("the clock of %s is not set: %s", gpu, error)
+            self._ended = True
+            if isinstance(gpu, NativeGPU):
+                gpu.put_back()
+            return
         self._wanted: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=_follow, args=(gpu, self._wanted, highest), daemon=True,
                                         name=f"zeus-frequency-{device_id}")
@@ -62,6 +64,17 @@ class FrequencyController:
         self._thread.join()
         if isinstance(self._gpu, NativeGPU):
             self._gpu.put_back()
+
+
+def _prepare(gpu: GPU) -> int:
+    """Lets only the clock decide how fast the GPU is, and returns the highest one, which is locked."""
+    gpu.reset_power_management_limit()
+    with contextlib.suppress(ZeusGPUNotSupportedError):
+        memory = max(gpu.get_supported_memory_clocks())
+        gpu.set_memory_locked_clocks(memory, memory)
+    highest = max(gpu.get_supported_graphics_clocks())
+    gpu.set_gpu_locked_clocks(highest, highest)
+    return highest
 
 
 def _newest(wanted: queue.SimpleQueue[int | None]) -> int | None:

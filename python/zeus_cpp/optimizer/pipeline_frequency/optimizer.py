@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import urllib.parse
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from zeus_cpp import _native
 from zeus_cpp._logger import logger_of
 from zeus_cpp.callback import Callback
 from zeus_cpp.device import get_gpus
+from zeus_cpp.exception import ZeusInvalidArgumentError
 from zeus_cpp._http import Server, ServerError
 from zeus_cpp.optimizer._ranks import RankLost, Ranks, in_process_group
 from zeus_cpp.optimizer._record import ValidationError
@@ -24,14 +28,14 @@ from zeus_cpp.optimizer.pipeline_frequency.common import (
     RankInfo,
 )
 from zeus_cpp.optimizer.pipeline_frequency.frequency_controller import FrequencyController
-from zeus_cpp.optimizer.pipeline_frequency.plan import Instructions, instructions_of, read_plan
+from zeus_cpp.optimizer.pipeline_frequency.plan import Instructions, instructions_from
 from zeus_cpp.utils.framework import sync_execution
 
 logger = logger_of(__name__)
 
 
 class PipelineFrequencyOptimizer(Callback):
-    """Follows the plan of a server, or of a file (`plan`, written by `zeus pipeline --json`).
+    """Follows the plan of a server, or of a file (`plan`: from `zeus pipeline --json`, or a `freqs_pipeline_*.py`).
 
         optimizer = PipelineFrequencyOptimizer(..., plan="plan.json")
         for batch in ...:
@@ -40,8 +44,10 @@ class PipelineFrequencyOptimizer(Callback):
             optimizer.on_step_end()
 
     One for each rank, used from the thread that runs its computations. A thread of its own locks the clocks under a lease,
-    faster ones ahead of time. What was found is put back when the optimizer is closed or collected, or dies with its
-    process.
+    faster ones ahead of time; meanwhile the power limit is the model's default and the memory's clock its highest. What was
+    found is put back when the optimizer is closed or collected, or dies with its process. If the GPU cannot be set, the
+    training goes on without the plan: the logger warns once, and `trouble` says why. Computations in another order than
+    the plan's are a RuntimeError.
     """
 
     def __init__(
@@ -85,7 +91,7 @@ class PipelineFrequencyOptimizer(Callback):
         self.device_id = device_id
         _use_device(device_id)
         if plan is not None:
-            self.schedule = instructions_of(read_plan(plan, iteration_time), pp_rank, plan)
+            self.schedule = instructions_from(plan, iteration_time, rank, pp_rank, world_size)
         else:
             place = RankInfo(
                 rank=rank,
@@ -96,6 +102,10 @@ class PipelineFrequencyOptimizer(Callback):
             )
             self.job_id, self.schedule = _ask_server(Server(str(server_url), timeout=timeout), job, place, timeout, patience)
         self._clocks = _native.PipelineClocks(self.schedule, device_id, lead)
+        self._warned = ""
+        self._report_trouble()
+        reference = weakref.ref(self)
+        atexit.register(lambda: getattr(reference(), "close", lambda: None)())
 
     @property
     def freq_schedule(self) -> Instructions:
@@ -116,15 +126,21 @@ class PipelineFrequencyOptimizer(Callback):
         """Before a computation: waits for the one before, and sets the clock for this one."""
         if "torch" in sys.modules:
             sync_execution([self.device_id])
-        self._clocks.begin(name)
+        _in_order(self._clocks.begin, name)
 
     def on_instruction_end(self, name: str) -> None:
         """After a computation was given to the GPU."""
-        self._clocks.end(name)
+        _in_order(self._clocks.end, name)
 
     def on_step_end(self) -> None:
         """After an iteration, which must have run everything in the plan."""
-        self._clocks.end_iteration()
+        self._report_trouble()
+        _in_order(self._clocks.end_iteration)
+
+    @property
+    def trouble(self) -> str:
+        """Why the plan is not followed, or what could not be put back; empty while all is well."""
+        return self._clocks.trouble
 
     @property
     def latency(self) -> float | None:
@@ -137,6 +153,20 @@ class PipelineFrequencyOptimizer(Callback):
         if controller is not None:
             controller.end()
         self._clocks.close()
+        self._report_trouble()
+
+    def _report_trouble(self) -> None:
+        trouble = self.trouble
+        if trouble != self._warned:
+            self._warned = trouble
+            logger.warning("rank %d, GPU %d: %s", self.rank, self.device_id, trouble)
+
+
+def _in_order(report: Callable[..., None], *instruction: Any) -> None:
+    try:
+        report(*instruction)
+    except ZeusInvalidArgumentError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _use_device(device_id: int) -> None:
