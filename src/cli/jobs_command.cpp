@@ -91,6 +91,7 @@ void JobsCommand::declare(Options& options) {
       .path()
       .value_name("FILE|-");
   add_color_option(options, color_);
+  rates_.declare(options);
 }
 
 void JobsCommand::check_usage() const {
@@ -117,6 +118,10 @@ void JobsCommand::check_usage() const {
   }
   if (!html_.empty() && (job_.empty() || !action_.empty() || json_)) {
     throw BadUsage{"--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
+  }
+  if (rates_.any() && (job_.empty() || !action_.empty() || json_)) {
+    throw BadUsage{"--price and --carbon are for one job's text and page",
+                   "leave them out, or name a job without --json"};
   }
   if (json_ && action_ == "export") {
     throw BadUsage{"an export is JSON already, a line for each entry", "leave out --json"};
@@ -225,17 +230,21 @@ int JobsCommand::list(const Context& context) const {
 }
 
 int JobsCommand::show(const Context& context) const {
+  const records::EnergyRates rates = rates_.rates();
   std::optional<OutputFile> page;
   if (!html_.empty()) {
     page.emplace(html_, context.out);
   }
   const records::JobView view = open(context, Access::read_only)->view(job_);
   if (page) {
-    page->write(report::job_report(view));
+    report::JobReportOptions shown;
+    shown.price = rates.price;
+    shown.carbon = rates.carbon.value_or(shown.carbon);
+    page->write(report::job_report(view, shown));
     return exit_ok;
   }
   context.out << (json_ ? to_json(view) + "\n"
-                        : job_text(view, all_, command_line::colour_on_output(color_, context.environment)));
+                        : job_text(view, all_, command_line::colour_on_output(color_, context.environment), rates));
   return exit_ok;
 }
 

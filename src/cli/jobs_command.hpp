@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/rate_options.hpp"
 #include "jobs/keeper.hpp"
 #include "store/open_store.hpp"
 
@@ -46,6 +47,7 @@ class JobsCommand final : public Command {
   bool yes_ = false;
   bool all_ = false;
   bool json_ = false;
+  RateFlags rates_;
   std::string color_ = "auto";
 };
 

@@ -10,8 +10,10 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -160,6 +162,20 @@ TEST_F(JobsCommandTest, ShowsAJobToPeopleAndToPrograms) {
   test::expect_golden("cli/jobs_list.txt", list_.out);
   test::expect_golden("cli/jobs_list.json", list_json_);
   EXPECT_EQ(list_.code, 0);
+}
+
+TEST_F(JobsCommandTest, ShowsWhatWasSpentAndSavedAsMoneyAndCarbon) {
+  live_through_some_nights();
+  const JsonValue job = JsonValue::parse(json_).value();
+  const std::string text = run({job_name, "--price", "360EUR", "--carbon", "360kg"}).out;
+  // At these rates a joule is 1e-4 EUR and a tenth of a gram.
+  for (const auto& energy : {job["spent"]["energy_j"], job["savings"]["energy_j"]}) {
+    EXPECT_THAT(text, testing::ContainsRegex(
+                          fmt::format("  that is {:.0f}[0-9.]* ± [0-9.]+ EUR, ", std::floor(*energy.number() * 1e-4))));
+  }
+  EXPECT_EQ(run({job_name, "--json", "--price", "1EUR"}).code, exit_bad_usage);
+  EXPECT_EQ(run({"--carbon", "1g"}).code, exit_bad_usage);
+  EXPECT_EQ(run({job_name, "--price", "free"}).code, exit_bad_usage);
 }
 
 TEST_F(JobsCommandTest, ShowsTheSameNumbersBothWays) {

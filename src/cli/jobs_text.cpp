@@ -232,6 +232,12 @@ std::string spent(const records::SpentView& all, bool in_colour) {
   return table.text();
 }
 
+// An energy as money and CO2, as a line; empty without rates.
+std::string as_rates(const records::EnergyRates& rates, Joules energy, const std::optional<Joules>& half_width) {
+  const std::string text = records::to_text(rates, energy, half_width);
+  return text.empty() ? text : fmt::format("  that is {}\n", text);
+}
+
 // What the sums leave out, and why.
 std::string left_out_of_sums(const records::SpentView& all) {
   std::string text;
@@ -345,7 +351,7 @@ std::string import_json(const std::string& name, std::uint64_t entries) {
   return json.take() + "\n";
 }
 
-std::string job_text(const JobView& job, bool all_tries, bool in_colour) {
+std::string job_text(const JobView& job, bool all_tries, bool in_colour, const records::EnergyRates& rates) {
   std::string text = heading(job, in_colour);
   const auto part = [&text, in_colour](std::string_view title, const std::string& content) {
     fmt::format_to(std::back_inserter(text), "\n{}\n{}", inked(title, Ink::bold, in_colour), content);
@@ -360,8 +366,11 @@ std::string job_text(const JobView& job, bool all_tries, bool in_colour) {
     part(cut ? fmt::format("the last {} tries (--all shows {})", tries_shown, job.tries.size()) : "tries",
          tries(job, all_tries, in_colour));
   }
-  part("spent, with every try and all measuring", spent(job.spent, in_colour) + left_out_of_sums(job.spent));
-  part("saved against the default", savings(job, in_colour));
+  part("spent, with every try and all measuring", spent(job.spent, in_colour) + left_out_of_sums(job.spent) +
+                                                      as_rates(rates, job.spent.energy, job.spent.energy_uncertainty));
+  part("saved against the default",
+       savings(job, in_colour) +
+           (job.savings ? as_rates(rates, job.savings->energy, job.savings->energy_uncertainty) : ""));
   part("next", fmt::format("  {}: {}\n", to_text(job.next, !job.definition.batch_sizes.empty()), job.next.why));
   return text;
 }

@@ -1,6 +1,7 @@
 // What `zeus jobs` prints. In colour, headings are bold, savings green and losses red. Pure functions; any thread.
 #pragma once
 
+#include "records/energy_rates.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_summary.hpp"
 #include "records/job_view.hpp"
@@ -19,7 +20,9 @@ std::string jobs_json(const std::string& store, std::span<const records::JobSumm
 // What an import has done, as one line with its end.
 std::string import_json(const std::string& name, std::uint64_t entries);
 
-// All that is known of one job, with its last tries or all of them.
-std::string job_text(const records::JobView& job, bool all_tries, bool in_colour = false);
+// All that is known of one job, with its last tries or all of them. With rates, what it took and saved is given as
+// money and CO2, too.
+std::string job_text(const records::JobView& job, bool all_tries, bool in_colour = false,
+                     const records::EnergyRates& rates = {});
 
 }  // namespace zeus::cli

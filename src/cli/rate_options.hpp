@@ -14,6 +14,7 @@ struct RateFlags {
   std::string carbon;
 
   void declare(Options& options);
+  [[nodiscard]] bool any() const { return !price.empty() || !carbon.empty(); }
   // BadUsage for a rate that is none.
   [[nodiscard]] records::EnergyRates rates() const;
 };

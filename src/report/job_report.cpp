@@ -103,9 +103,30 @@ Compared compared(Seconds of_default, Seconds saved, const std::optional<Seconds
       .of_default = to_text(of_default), .with_zeus = to_text(of_default - saved), .saved = to_text(saved, half_width)};
 }
 
+// Empty without a price.
+std::string price_row(const SavingsView& savings, std::string_view key,
+                      const std::optional<records::EnergyPrice>& price) {
+  if (!price) {
+    return "";
+  }
+  const auto money = [&](Joules energy, const std::optional<Joules>& half_width) {
+    return records::money_text(price->of(energy),
+                               half_width ? std::optional{std::abs(price->of(*half_width))} : std::nullopt,
+                               price->currency);
+  };
+  return row(fmt::format("energy at {:g} {} per kWh", price->per_kilowatt_hour, price->currency),
+             cell(fmt::format("{}.price_of_default", key), price->of(savings.energy_of_default),
+                  money(savings.energy_of_default, std::nullopt)) +
+                 plain_cell(money(savings.energy_of_default - savings.energy, std::nullopt)) +
+                 cell(fmt::format("{}.price", key), price->of(savings.energy),
+                      money(savings.energy, savings.energy_uncertainty)) +
+                 plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
+}
+
 // The rows of the table for some recurrences, below a line that names them.
 std::string savings_rows(const SavingsView& savings, std::string_view key, std::string_view which,
-                         const CarbonIntensity& carbon) {
+                         const JobReportOptions& options) {
+  const CarbonIntensity& carbon = options.carbon;
   const auto compare = [&](std::string_view what, std::string_view unit, auto saved, const auto& uncertainty,
                            auto of_default) {
     const Compared texts = compared(of_default, saved, uncertainty);
@@ -122,6 +143,7 @@ std::string savings_rows(const SavingsView& savings, std::string_view key, std::
          row("time", compare("time", "s", savings.time, savings.time_uncertainty, savings.time_of_default)) +
          row("energy-time cost",
              compare("cost", "j", savings.cost, savings.cost_uncertainty, savings.cost_of_default)) +
+         price_row(savings, key, options.price) +
          row("CO2 equivalents",
              cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, mass(carbon_of_default)) +
                  plain_cell(mass(carbon_of_default - carbon_saved)) +
@@ -190,17 +212,17 @@ std::string rows_of_default_really_run(const JobReportOptions& options) {
     const SavingsView& savings = options.really_run_default[i];
     const bool all = i + 1 == options.really_run_default.size();
     html += savings_rows(savings, fmt::format("really_run_default.{}", i),
-                         all ? all_of(savings.recurrences) : the_last(savings.recurrences), options.carbon);
+                         all ? all_of(savings.recurrences) : the_last(savings.recurrences), options);
   }
   return html;
 }
 
-std::string rows_of_expected_default(const JobView& job, const CarbonIntensity& carbon) {
+std::string rows_of_expected_default(const JobView& job, const JobReportOptions& options) {
   std::string html;
   if (job.savings_last) {
-    html += savings_rows(*job.savings_last, "savings_of_last_five", the_last(job.savings_last->recurrences), carbon);
+    html += savings_rows(*job.savings_last, "savings_of_last_five", the_last(job.savings_last->recurrences), options);
   }
-  return html + savings_rows(*job.savings, "savings", compared_of(job), carbon);
+  return html + savings_rows(*job.savings, "savings", compared_of(job), options);
 }
 
 // One table: the measured default if it was really run, otherwise the expected one.
@@ -212,7 +234,7 @@ std::string against_default(const JobView& job, const JobReportOptions& options)
   const CarbonIntensity& carbon = options.carbon;
   return table(really ? "The default was run beside each recurrence" : "The default as it is expected",
                {"", "default", "with Zeus", "saved", "change"},
-               really ? rows_of_default_really_run(options) : rows_of_expected_default(job, carbon)) +
+               really ? rows_of_default_really_run(options) : rows_of_expected_default(job, options)) +
          fmt::format(
              "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. {} Cost is {:g} x "
              "energy + {:g} x {} W x time. CO2 at {:g} g per kWh, {}; the energy is that of the GPUs alone.</p>\n",

@@ -6,6 +6,7 @@
 #include "records/findings.hpp"
 #include "records/job_view.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace zeus::report {
 
 struct JobReportOptions {
   records::CarbonIntensity carbon;
-  std::vector<std::string> remarks;          // about the job, each a paragraph below the title
-  std::vector<records::ChartMark> happened;  // x: the first recurrence to which the mark applies
+  std::optional<records::EnergyPrice> price = {};  // without it, money is not mentioned
+  std::vector<std::string> remarks;                // about the job, each a paragraph below the title
+  std::vector<records::ChartMark> happened;        // x: the first recurrence to which the mark applies
   // If the default was really run beside each recurrence: the savings against it, over different numbers of
   // recurrences.
   std::vector<records::SavingsView> really_run_default = {};

@@ -250,6 +250,22 @@ TEST(JobReport, ItsCarbonIsThatOfTheEnergyAtTheStatedIntensity) {
   });
 }
 
+TEST(JobReport, WithAPriceWhatWasSavedIsMoneyToo) {
+  EXPECT_EQ(job_report(nightly()).find("per kWh</th>"), std::string::npos);
+  JobReportOptions options;
+  options.price = records::parse_price("0.36EUR");
+  const std::string html = job_report(nightly(), options);
+  EXPECT_THAT(html, testing::HasSubstr("energy at 0.36 EUR per kWh</th>"));
+  std::size_t found = 0;
+  for_tags_with(html, "data-key", [&](const std::string& tag) {
+    if (attribute(tag, "data-key") == "savings.price") {
+      EXPECT_NEAR(std::stod(attribute(tag, "data-value")), 60'000.0 / 3.6e6 * 0.36, 1e-12);
+      ++found;
+    }
+  });
+  EXPECT_EQ(found, 1U);
+}
+
 TEST(JobReport, ItsFiguresDrawTheNumbersThatZeusJobsPrints) {
   const std::string html = job_report(nightly());
   const JsonValue job = JsonValue::parse(records::to_json(nightly())).value();
