@@ -63,18 +63,17 @@ records::TryFinished ending(const jobs::RunningTry& running, std::uint64_t recur
   const records::LimitProfile epoch = profile(running.batch_size, 150_W);
   const records::Energy energy{
       .value = epoch.average_power * epoch.epoch_time * epochs, .uncertainty = 1_J, .systematic = {}};
-  return {.event = {.try_number = running.number,
-                    .recurrence = recurrence,
-                    .batch_size = running.batch_size,
-                    .outcome = random.uniform() < 0.97 ? records::TryOutcome::reached : records::TryOutcome::stopped,
-                    .epochs = epochs,
-                    .energy = energy.value,
-                    .time = epoch.epoch_time * epochs},
-          .gpus = {{.gpu = "GPU-8e1d7a52-0000-4000-8000-000000000000", .energy = energy}},
-          .limit = 150_W,
-          .metric = 0.9,
-          .exit_code = 0,
-          .left_out = {}};
+  return {.try_number = running.number,
+          .recurrence = recurrence,
+          .batch_size = running.batch_size,
+          .energy = energy.value,
+          .result = {.outcome = random.uniform() < 0.97 ? records::TryOutcome::reached : records::TryOutcome::stopped,
+                     .progress = {.epochs = epochs,
+                                  .metric = 0.9,
+                                  .gpus = {{.gpu = "GPU-8e1d7a52-0000-4000-8000-000000000000", .energy = energy}},
+                                  .time = epoch.epoch_time * epochs},
+                     .limit = 150_W,
+                     .exit_code = 0}};
 }
 
 // Builds a history as a real job would.
@@ -106,22 +105,23 @@ class History {
   void start(std::uint64_t recurrence) {
     if (!batch_size_ || recurrence % recurrences_between_questions == 0 || recurrence < recurrences_between_questions) {
       const optimize::Action action = state_.job().next(recurrence, state_.tries());
-      if (const auto* asked = std::get_if<optimize::ProfileAction>(&action)) {
-        records::ProfileTaken taken{.event = {.recurrence = recurrence, .batch_size = asked->batch_size}, .gpus = {}};
+      if (const auto* asked = std::get_if<records::ProfileAsked>(&action)) {
+        records::ProfileTaken taken{
+            .recurrence = recurrence,
+            .measured = {.batch_size = asked->batch_size, .limits = {}, .charged = {}, .time = {}},
+            .energy = {}};
         for (const Watts limit : asked->limits) {
-          taken.event.limits.push_back(profile(asked->batch_size, limit));
+          taken.measured.limits.push_back(profile(asked->batch_size, limit));
         }
         add(taken);
         return;
       }
-      batch_size_ = std::get<optimize::RunAction>(action).batch_size;
+      batch_size_ = std::get<records::TryPlan>(action).batch_size;
     }
-    add(records::TryStarted{
-        .event = {.try_number = state_.tries(), .recurrence = recurrence, .batch_size = *batch_size_},
-        .limit = 150_W,
-        .max_epochs = 100,
-        .budget = {},
-        .seed = 1});
+    add(records::TryStarted{.event = {.try_number = state_.tries(),
+                                      .recurrence = recurrence,
+                                      .plan = {.batch_size = *batch_size_, .limit = 150_W, .max_epochs = 100}},
+                            .seed = 1});
   }
 
   records::JobOwner owner_;
@@ -202,7 +202,7 @@ int main(int, char** words) {
 
   const FileDescriptor yardstick{::open((folder / "yardstick").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)};
   jobs::Recurrence recurrence = job.begin(definition().device);
-  while (std::holds_alternative<jobs::ProfileStep>(recurrence.next())) {
+  while (std::holds_alternative<records::ProfileAsked>(recurrence.next())) {
   }
   std::vector<double> flushes;
   std::vector<double> records;

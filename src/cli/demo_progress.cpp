@@ -64,7 +64,7 @@ void DemoProgress::tell(const demo::TourEvent& event) {
           night_ + 1, measured->batch_size, measured->limits, measured->cheapest.value()));
     }
   } else if (const auto* begins = std::get_if<demo::TryBegun>(&event)) {
-    try_ = at(begins->step.batch_size, begins->step.limit);
+    try_ = at(begins->step.event.plan.batch_size, begins->step.event.plan.limit);
     draw(try_);
   } else if (const auto* epoch = std::get_if<demo::EpochTrained>(&event)) {
     draw(fmt::format("{}, epoch {}, {:.1f} % right", try_, epoch->epoch, 100.0 * epoch->accuracy));

@@ -79,7 +79,7 @@ class JobsCommandTest : public testing::Test {
     jobs::Job::open(*store_of_jobs, site, "another",
                     {.target = {}, .policy = "zeus", .max_slowdown = {}, .device = device});
     jobs::Recurrence running = job.begin(device);
-    while (std::holds_alternative<jobs::ProfileStep>(running.next())) {
+    while (std::holds_alternative<records::ProfileAsked>(running.next())) {
     }
     running.epochs({.epochs = 2, .metric = 71.5, .gpus = {}, .time = 100_s});
     still_running_ = std::make_unique<jobs::Recurrence>(std::move(running));
@@ -103,7 +103,7 @@ class JobsCommandTest : public testing::Test {
 
   void step(jobs::Recurrence& recurrence, int night) {
     const jobs::Step next = recurrence.next();
-    if (const auto* profile = std::get_if<jobs::ProfileStep>(&next)) {
+    if (const auto* profile = std::get_if<records::ProfileAsked>(&next)) {
       std::vector<records::LimitProfile> limits;
       for (const Watts limit : profile->limits) {
         limits.push_back(epoch(profile->batch_size, limit));
@@ -112,7 +112,7 @@ class JobsCommandTest : public testing::Test {
           {.batch_size = profile->batch_size, .limits = limits, .charged = {taken(450_J)}, .time = 5_s});
       return;
     }
-    const auto& run = std::get<jobs::RunStep>(next);
+    const records::TryPlan& run = std::get<records::TryStarted>(next).event.plan;
     if (!run.limit) {
       std::vector<records::LimitProfile> limits;
       for (const Watts limit : {100_W, 150_W, 200_W, 250_W}) {
@@ -127,11 +127,11 @@ class JobsCommandTest : public testing::Test {
     failed_ = recurrence.number();
     recurrence.finished(
         {.outcome = fails && first ? records::TryOutcome::stopped : records::TryOutcome::reached,
-         .epochs = epochs,
-         .gpus = {taken(one.average_power * one.epoch_time * epochs)},
-         .time = one.epoch_time * epochs,
+         .progress = {.epochs = epochs,
+                      .metric = 84.2,
+                      .gpus = {taken(one.average_power * one.epoch_time * epochs)},
+                      .time = one.epoch_time * epochs},
          .limit = one.limit,
-         .metric = 84.2,
          .exit_code = fails && first ? 143 : 0,
          .left_out = night == 6 ? std::optional{std::string{"another process held the GPU's limit"}} : std::nullopt,
          .whole_epochs = records::WholeEpochs{.limit = one.limit,

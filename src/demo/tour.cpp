@@ -70,9 +70,9 @@ class Account {
   Account(const jobs::Job& job, const std::function<void(const TourEvent&)>& tell) : job_{job}, tell_{tell} {}
 
   void operator()(const jobs::DriverEvent& event) const {
-    if (const auto* step = std::get_if<jobs::RunStep>(&event)) {
+    if (const auto* step = std::get_if<records::TryStarted>(&event)) {
       tell_(TryBegun{.step = *step});
-    } else if (const auto* limits = std::get_if<jobs::LimitsRecorded>(&event)) {
+    } else if (const auto* limits = std::get_if<records::LimitsMeasured>(&event)) {
       const optimize::EnergyTimeCost cost{job_.definition().eta, job_.spec().max_power};
       tell_(LimitsMeasured{.batch_size = limits->batch_size,
                            .limits = limits->limits.size(),
@@ -83,19 +83,19 @@ class Account {
                          .most = *trained->most,
                          .accuracy = trained->metric.value_or(0.0)});
     } else if (const auto* judged = std::get_if<jobs::TryJudged>(&event)) {
-      const records::TryOver& finished = judged->over;
+      const records::TryResult& finished = judged->result;
       if (finished.left_out) {
         throw Error{ErrorKind::unavailable,
                     fmt::format("the virtual GPU's power limit cannot be set: {}", *finished.left_out),
                     "make the folder for temporary files (TMPDIR) writable"};
       }
       tell_(TryOver{.outcome = finished.outcome,
-                    .batch_size = judged->step.batch_size,
+                    .batch_size = judged->step.event.plan.batch_size,
                     .limit = finished.limit,
-                    .epochs = finished.epochs,
-                    .accuracy = finished.metric.value_or(0.0),
+                    .epochs = finished.progress.epochs,
+                    .accuracy = finished.progress.metric.value_or(0.0),
                     .energy = judged->energy,
-                    .time = finished.time});
+                    .time = finished.progress.time});
     }
   }
 

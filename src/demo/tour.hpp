@@ -48,7 +48,7 @@ struct LimitsMeasured {
   Watts cheapest;
 };
 struct TryBegun {
-  jobs::RunStep step;
+  records::TryStarted step;
 };
 struct EpochTrained {
   int batch_size = 0;

@@ -221,7 +221,7 @@ void OpenJob::set_terms() {
 
 void OpenJob::begin_alone() {
   alone_ = true;
-  run_.reset();
+  plan_.reset();
   why_ = "the server of the job is away";
   training_->trial().start(std::max(definition_.default_batch_size, 1), definition_.seed);
   if (limits_ != nullptr && sets_limits_) {
@@ -250,12 +250,12 @@ void OpenJob::begin_recurrence() {
 }
 
 void OpenJob::hear(const jobs::DriverEvent& event) {
-  if (const auto* run = std::get_if<jobs::RunStep>(&event)) {
-    run_ = *run;
-    why_ = run->why;
-  } else if (const auto* profile = std::get_if<jobs::ProfileStep>(&event)) {
-    run_.reset();
-    why_ = profile->why;
+  if (const auto* started = std::get_if<records::TryStarted>(&event)) {
+    plan_ = started->event.plan;
+    why_ = started->why;
+  } else if (const auto* asked = std::get_if<records::ProfileAsked>(&event)) {
+    plan_.reset();
+    why_ = asked->why;
   }
 }
 
@@ -329,12 +329,12 @@ std::optional<int> OpenJob::max_epochs(std::uint64_t number) {
   if (!target_) {
     return definition_.max_epochs;
   }
-  return run_ ? std::optional{run_->max_epochs} : std::nullopt;
+  return plan_ ? std::optional{plan_->max_epochs} : std::nullopt;
 }
 
 std::optional<Joules> OpenJob::cost_limit(std::uint64_t number) {
   (void)training(number);
-  return run_ ? run_->budget : std::nullopt;
+  return plan_ ? plan_->budget : std::nullopt;
 }
 
 std::string OpenJob::why(std::uint64_t number) {

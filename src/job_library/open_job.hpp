@@ -106,7 +106,7 @@ class OpenJob {
   std::optional<jobs::Driver> driver_;
   bool alone_ = false;  // a training without a driver
   std::optional<TrainingTarget> target_;
-  std::optional<jobs::RunStep> run_;  // of the current try, if there is one
+  std::optional<records::TryPlan> plan_;  // of the current try, if there is one
   std::string why_;
   bool reached_ = false;
   bool closed_ = false;

@@ -119,20 +119,20 @@ void DefaultRuns::choose(int default_size) {
 }
 
 bool DefaultRuns::ran_default(const records::JobDevice& device, const records::TryFinished& finished) const {
-  return finished.event.batch_size == default_size_ && finished.limit == device.power_limits.back() &&
-         !finished.gpus.empty();
+  return finished.batch_size == default_size_ && finished.result.limit == device.power_limits.back() &&
+         !finished.result.progress.gpus.empty();
 }
 
 void DefaultRuns::count(const records::JobDevice& device, const records::TryFinished& finished,
                         std::span<const records::LimitProfile> limits) {
-  const records::TryEnded& event = finished.event;
-  if (unit_ == Unit::second && event.epochs > 1) {
+  const int epochs = finished.result.progress.epochs;
+  if (unit_ == Unit::second && epochs > 1) {
     unit_ = Unit::epoch;
     lengths_.clear();
   }
   if (unit_ == Unit::epoch) {
-    if (event.epochs > 0) {
-      lengths_[event.batch_size].add(event.epochs);
+    if (epochs > 0) {
+      lengths_[finished.batch_size].add(epochs);
     }
     return;
   }
@@ -140,20 +140,20 @@ void DefaultRuns::count(const records::JobDevice& device, const records::TryFini
     length_on_ = device;
     lengths_.clear();
   }
-  if (const auto& whole = finished.whole_epochs) {
+  if (const auto& whole = finished.result.whole_epochs) {
     if (const auto there = by_highest(*whole, device, limits)) {
-      lengths_[event.batch_size].add(there->time.value());
+      lengths_[finished.batch_size].add(there->time.value());
     }
   }
 }
 
 void DefaultRuns::learn(const records::JobDevice& device, const records::TryFinished& finished,
                         std::span<const records::LimitProfile> limits) {
-  if (finished.left_out) {
+  if (finished.result.left_out) {
     return;
   }
-  const int batch_size = finished.event.batch_size;
-  if (const std::optional<records::WholeEpochs>& whole = finished.whole_epochs) {
+  const int batch_size = finished.batch_size;
+  if (const std::optional<records::WholeEpochs>& whole = finished.result.whole_epochs) {
     Runs& runs = on(device).sizes[batch_size];
     runs.latest_epochs = whole;
     if (whole->start_time && whole->start_energy) {
@@ -163,13 +163,13 @@ void DefaultRuns::learn(const records::JobDevice& device, const records::TryFini
       }
     }
   }
-  if (!reached(finished.event.outcome)) {
+  if (!reached(finished.result.outcome)) {
     return;
   }
   count(device, finished, limits);
   if (ran_default(device, finished)) {
-    on(device).default_energy.add(finished.event.energy.value());
-    on(device).default_time.add(finished.event.time.value());
+    on(device).default_energy.add(finished.energy.value());
+    on(device).default_time.add(finished.result.progress.time.value());
   }
 }
 
@@ -212,7 +212,7 @@ std::optional<std::pair<Spent, Spent>> DefaultRuns::start(const On& on) const {
 std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDevice& device,
                                                            const records::TryFinished& finished,
                                                            std::span<const records::LimitProfile> limits) const {
-  if (finished.event.time < shortest_run) {
+  if (finished.result.progress.time < shortest_run) {
     return fmt::format("a run of less than {:.0f} s is too short to compare", shortest_run.value());
   }
   const Watts highest = device.power_limits.back();

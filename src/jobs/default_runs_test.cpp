@@ -30,23 +30,22 @@ records::TryFinished finished(const Training& run) {
   const Seconds epoch = law.epoch_time * run.slower;
   const Seconds start = run.start.value_or(5_s);
   records::TryFinished one;
-  one.event = {.try_number = 0,
-               .recurrence = 0,
-               .batch_size = run.batch_size,
-               .outcome = records::TryOutcome::reached,
-               .epochs = run.epochs,
-               .energy = 100_W * start + law.average_power * epoch * run.epochs,
-               .time = start + epoch * run.epochs};
-  one.gpus = {{.gpu = "GPU-0", .energy = {.value = one.event.energy, .uncertainty = {}, .systematic = {}}}};
-  one.limit = run.limit;
-  one.whole_epochs = {{.limit = run.limit,
-                       .count = run.epochs,
-                       .time = epoch * run.epochs,
-                       .energy = law.average_power * epoch * run.epochs,
-                       .time_deviation = Seconds{},
-                       .energy_deviation = Joules{},
-                       .start_time = run.start,
-                       .start_energy = run.start ? std::optional{100_W * *run.start} : std::nullopt}};
+  one.batch_size = run.batch_size;
+  one.energy = 100_W * start + law.average_power * epoch * run.epochs;
+  one.result.outcome = records::TryOutcome::reached;
+  one.result.progress = {
+      .epochs = run.epochs,
+      .gpus = {{.gpu = "GPU-0", .energy = {.value = one.energy, .uncertainty = {}, .systematic = {}}}},
+      .time = start + epoch * run.epochs};
+  one.result.limit = run.limit;
+  one.result.whole_epochs = {{.limit = run.limit,
+                              .count = run.epochs,
+                              .time = epoch * run.epochs,
+                              .energy = law.average_power * epoch * run.epochs,
+                              .time_deviation = Seconds{},
+                              .energy_deviation = Joules{},
+                              .start_time = run.start,
+                              .start_energy = run.start ? std::optional{100_W * *run.start} : std::nullopt}};
   return one;
 }
 
@@ -92,10 +91,10 @@ TEST_F(DefaultRunsTest, AreUncertainByTheComparisonOfSlicesAndByWhatNoSliceCover
   };
   const double apart = 2000.0 / 1080.0 - 1.0;
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.3 * apart), 1e-9) << "three tenths of an epoch, if unknown";
-  run.whole_epochs->beside_steps = 0.0;
+  run.result.whole_epochs->beside_steps = 0.0;
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02), 1e-9);
   // A fifth of an epoch under the highest limit is affected by half: it may be affected fully, or not at all.
-  run.whole_epochs->beside_steps = 0.2;
+  run.result.whole_epochs->beside_steps = 0.2;
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.1 / 0.9 * apart), 1e-9);
 }
 
@@ -214,7 +213,7 @@ TEST_F(DefaultRunsTest, AreLessCertainTheFurtherLimitsLieApart) {
 TEST_F(DefaultRunsTest, ExcludeShortRuns) {
   learn({});
   records::TryFinished one = finished({});
-  one.event.time = 1.9_s;
+  one.result.progress.time = 1.9_s;
   EXPECT_TRUE(std::holds_alternative<std::string>(runs_.parts(three_limit_v100(), one, slices)));
 }
 

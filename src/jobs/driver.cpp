@@ -152,7 +152,7 @@ void Driver::note_epoch(int epochs, const Try::State& state) {
   feed(Machine::EpochOver{.epochs = epochs, .cost = cost_of(taken), .next = next_epoch(batch_size, in_force(state))});
   tell_(EpochTrained{.batch_size = batch_size,
                      .epoch = epochs,
-                     .most = step_ ? std::optional{step_->max_epochs} : std::nullopt,
+                     .most = step_ ? std::optional{step_->event.plan.max_epochs} : std::nullopt,
                      .metric = state.metric});
 }
 
@@ -239,29 +239,27 @@ void Driver::note_progress() {
   });
 }
 
-void Driver::decided(const ProfileStep& step) {
+void Driver::decided(const records::ProfileAsked& asked) {
   std::uint64_t seed = 0;
   keep([&](RecurrenceLink&) { seed = recurrence_->seed_of_next_try(); });
-  feed(Machine::ProfileWanted{.batch_size = step.batch_size, .limits = step.limits, .seed = seed});
+  feed(Machine::ProfileWanted{.asked = asked, .seed = seed});
 }
 
-void Driver::decided(const RunStep& step) {
-  const bool under_way = machine_.has_training() && machine_.batch_size() == step.batch_size;
+void Driver::decided(const records::TryStarted& step) {
+  const records::TryPlan& plan = step.event.plan;
+  const bool under_way = machine_.has_training() && machine_.batch_size() == plan.batch_size;
   step_ = step;
   epochs_recorded_ = 0;
   progress_recorded_ = clock_.now();
-  feed(Machine::TryWanted{.batch_size = step.batch_size,
-                          .limit = step.limit,
-                          .not_measured = not_measured(step.batch_size),
-                          .max_epochs = step.max_epochs,
-                          .budget = step.budget,
+  feed(Machine::TryWanted{.plan = plan,
+                          .not_measured = not_measured(plan.batch_size),
                           .seed = step.seed,
                           .cost = under_way ? cost_so_far() : Joules{},
-                          .next = next_epoch(step.batch_size, step.limit)});
+                          .next = next_epoch(plan.batch_size, plan.limit)});
 }
 
 // Other recurrences may have missed meanwhile, so that the training whose limits were being measured is useless.
-void Driver::decided(const GiveUpStep& /*step*/) {
+void Driver::decided(const records::FailedTries& /*failed*/) {
   if (!machine_.has_training()) {
     end_ = DriverEnd::missed;
     return;
@@ -368,17 +366,16 @@ void Driver::carry_out(const Machine::Hold& hold) {
 }
 
 void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
-  std::vector<records::LimitProfile> limits = training_.measured();
-  if (limits.empty()) {
+  const records::LimitsMeasured measured{
+      .batch_size = machine_.batch_size(), .limits = training_.measured(), .charged = {}, .time = {}};
+  if (measured.limits.empty()) {
     return;
   }
-  tell_(LimitsRecorded{.batch_size = machine_.batch_size(), .limits = limits});
-  keep([&](RecurrenceLink& recurrence) {
-    recurrence.profiled({.batch_size = machine_.batch_size(), .limits = std::move(limits), .charged = {}, .time = {}});
-  });
+  tell_(measured);
+  keep([&](RecurrenceLink& recurrence) { recurrence.profiled(measured); });
 }
 
-records::TryOver Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
+records::TryResult Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
   const Try::State state = training_.state();
   std::optional<Watts> held = in_force(state);
   held = held ? held : state.found;
@@ -388,17 +385,14 @@ records::TryOver Driver::finished(records::TryOutcome outcome, const Try::Taken&
       epochs_.ended(state.epochs, taken);
     }
   }
-  records::TryOver finished{.outcome = outcome,
-                            .epochs = state.epochs,
-                            .gpus = taken.gpus,
-                            .time = taken.time,
-                            .limit = held ? held : step_->limit,
-                            .metric = state.metric,
-                            .exit_code = state.exit_code,
-                            .left_out = {},
-                            .whole_epochs = epochs_.whole()};
+  records::TryResult finished{
+      .outcome = outcome,
+      .progress = {.epochs = state.epochs, .metric = state.metric, .gpus = taken.gpus, .time = taken.time},
+      .limit = held ? held : step_->event.plan.limit,
+      .exit_code = state.exit_code,
+      .whole_epochs = epochs_.whole()};
   if (!taken.unknown.empty()) {
-    finished.gpus.clear();
+    finished.progress.gpus.clear();
     finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
   } else if (state.stood_still) {
     finished.left_out = "it was suspended for a while, for example by Ctrl-Z";
@@ -416,9 +410,9 @@ records::TryOver Driver::finished(records::TryOutcome outcome, const Try::Taken&
 
 void Driver::carry_out(const Machine::Conclude& conclude) {
   const Try::Taken taken = training_.close();
-  const records::TryOver done = finished(conclude.outcome, taken);
+  const records::TryResult done = finished(conclude.outcome, taken);
   keep([&](RecurrenceLink& recurrence) { recurrence.finished(done); });
-  tell_(TryJudged{.step = *step_, .over = done, .energy = taken.energy()});
+  tell_(TryJudged{.step = *step_, .result = done, .energy = taken.energy()});
   step_.reset();
   reached_ = reached(conclude.outcome);
 }

@@ -34,11 +34,8 @@ struct DriverOptions {
   bool starts_when_told = false;
 };
 
-// Events to display, as they happen. ProfileStep, RunStep and GiveUpStep are the job's next step.
-struct LimitsRecorded {
-  int batch_size = 0;
-  std::vector<records::LimitProfile> limits;
-};
+// Events to display, as they happen. TryStarted, ProfileAsked and FailedTries are the job's next step; LimitsMeasured
+// is what was recorded.
 struct EpochTrained {
   int batch_size = 0;
   int epoch = 0;
@@ -46,16 +43,16 @@ struct EpochTrained {
   std::optional<double> metric;
 };
 struct TryJudged {
-  RunStep step;
-  records::TryOver over;
+  records::TryStarted step;
+  records::TryResult result;
   Joules energy;
 };
 // The training of a try has ended.
 struct TrainingOver {
   bool seen_through = false;  // it ran to its own end, or to its target if it stops there
 };
-using DriverEvent =
-    std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorded, EpochTrained, TryJudged, TrainingOver>;
+using DriverEvent = std::variant<records::ProfileAsked, records::TryStarted, records::FailedTries,
+                                 records::LimitsMeasured, EpochTrained, TryJudged, TrainingOver>;
 
 enum class DriverEnd {
   reached,
@@ -105,14 +102,14 @@ class Driver {
   [[nodiscard]] std::optional<Watts> best_limit(int batch_size) const;
   [[nodiscard]] Machine::Ended ended(const Try::State& state);
   void note_progress();
-  [[nodiscard]] records::TryOver finished(records::TryOutcome outcome, const Try::Taken& taken);
+  [[nodiscard]] records::TryResult finished(records::TryOutcome outcome, const Try::Taken& taken);
 
   template <typename Question, typename Ask>
   void ask(const Question& question, const Ask& ask);
   void answered(const std::optional<Step>& step);
-  void decided(const ProfileStep& step);
-  void decided(const RunStep& step);
-  void decided(const GiveUpStep& step);
+  void decided(const records::ProfileAsked& asked);
+  void decided(const records::TryStarted& step);
+  void decided(const records::FailedTries& failed);
 
   void carry_out(const Machine::Ask& ask);
   void carry_out(const Machine::Claim& claim);
@@ -145,8 +142,8 @@ class Driver {
   bool unanswered_ = false;          // the first thing to do is a question whose answer is not there yet
   std::vector<Try::Event> unheard_;  // by the machine, meanwhile
   bool may_start_ = false;
-  std::function<void()> then_;   // called once the awaited end of the training has come
-  std::optional<RunStep> step_;  // the step of the running try
+  std::function<void()> then_;               // called once the awaited end of the training has come
+  std::optional<records::TryStarted> step_;  // the step of the running try
   std::optional<DriverEnd> end_;
   bool reached_ = false;
   EpochAccount epochs_;  // those of the training

@@ -107,7 +107,7 @@ class LateRecurrence final : public KeptRecurrence {
   LateRecurrence(Job& job, Recurrence recurrence, int late) : KeptRecurrence{job, std::move(recurrence)}, late_{late} {}
 
   std::optional<Step> next(Wait wait) override { return is_late(wait) ? std::nullopt : KeptRecurrence::next(wait); }
-  std::optional<RunStep> claim(int batch_size, Wait wait) override {
+  std::optional<records::TryStarted> claim(int batch_size, Wait wait) override {
     return is_late(wait) ? std::nullopt : KeptRecurrence::claim(batch_size, wait);
   }
 
@@ -145,7 +145,7 @@ TEST_F(DriverTest, EpochsCountWhileOneLimitIsMeasuredButNotWhileSeveralAreCompar
   std::optional<records::WholeEpochs> whole;
   tell_ = [&](const DriverEvent& event) {
     if (const auto* over = std::get_if<TryJudged>(&event)) {
-      whole = over->over.whole_epochs;
+      whole = over->result.whole_epochs;
     }
   };
   records::JobDefinition two_limits = two_size_job();
@@ -174,9 +174,9 @@ TEST_F(DriverTest, ARecurrenceThatIsGivenUpHasTheReason) {
 }
 
 TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
-  std::vector<GiveUpStep> given_up;
+  std::vector<records::FailedTries> given_up;
   tell_ = [&](const DriverEvent& event) {
-    if (const auto* step = std::get_if<GiveUpStep>(&event)) {
+    if (const auto* step = std::get_if<records::FailedTries>(&event)) {
       given_up.push_back(*step);
     }
   };
@@ -188,13 +188,13 @@ TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
 }
 
 TEST_F(DriverTest, ATrainingThatReachesTheTargetWhileItIsMeasuredIsTheTry) {
-  std::vector<RunStep> tries;
-  std::vector<records::TryOver> over;
+  std::vector<records::TryStarted> tries;
+  std::vector<records::TryResult> over;
   tell_ = [&](const DriverEvent& event) {
-    if (const auto* step = std::get_if<RunStep>(&event)) {
+    if (const auto* step = std::get_if<records::TryStarted>(&event)) {
       tries.push_back(*step);
     } else if (const auto* done = std::get_if<TryJudged>(&event)) {
-      over.push_back(done->over);
+      over.push_back(done->result);
     }
   };
   training_.lucky = 32;
@@ -202,19 +202,19 @@ TEST_F(DriverTest, ATrainingThatReachesTheTargetWhileItIsMeasuredIsTheTry) {
   EXPECT_EQ(recur(), DriverEnd::reached);
   EXPECT_EQ(training_.started, std::vector{32});
   ASSERT_EQ(tries.size(), 1U);
-  EXPECT_EQ(tries[0].batch_size, 32);
+  EXPECT_EQ(tries[0].event.plan.batch_size, 32);
   EXPECT_EQ(tries[0].seed, training_.seed());
   EXPECT_EQ(tries[0].why, "it has reached the target while its limits were measured");
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
-  EXPECT_EQ(over[0].time, 1_s);
+  EXPECT_EQ(over[0].progress.time, 1_s);
 }
 
 TEST_F(DriverTest, ATrainingRunsOnWhileItsNextStepIsNotKnownYet) {
-  std::vector<records::TryOver> over;
+  std::vector<records::TryResult> over;
   tell_ = [&](const DriverEvent& event) {
     if (const auto* done = std::get_if<TryJudged>(&event)) {
-      over.push_back(done->over);
+      over.push_back(done->result);
     }
   };
   training_.lucky = 32;
@@ -223,16 +223,16 @@ TEST_F(DriverTest, ATrainingRunsOnWhileItsNextStepIsNotKnownYet) {
   EXPECT_EQ(recur(two_size_job(), "late", 2), DriverEnd::reached);
   EXPECT_EQ(training_.started, std::vector{32});
   ASSERT_EQ(over.size(), 1U);
-  EXPECT_EQ(over[0].epochs, 3);
-  EXPECT_EQ(over[0].time, 3_s);
+  EXPECT_EQ(over[0].progress.epochs, 3);
+  EXPECT_EQ(over[0].progress.time, 3_s);
   EXPECT_EQ(over[0].whole_epochs, std::nullopt) << "two of three epochs ran before it was decided";
 }
 
 TEST_F(DriverTest, ATrainingThatEndsBeforeItsNextStepIsKnownIsJudgedOnceItIs) {
-  std::vector<records::TryOver> over;
+  std::vector<records::TryResult> over;
   tell_ = [&](const DriverEvent& event) {
     if (const auto* done = std::get_if<TryJudged>(&event)) {
-      over.push_back(done->over);
+      over.push_back(done->result);
     }
   };
   training_.lucky = 32;
@@ -241,7 +241,7 @@ TEST_F(DriverTest, ATrainingThatEndsBeforeItsNextStepIsKnownIsJudgedOnceItIs) {
   EXPECT_EQ(training_.started, std::vector{32});
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
-  EXPECT_EQ(over[0].epochs, 1);
+  EXPECT_EQ(over[0].progress.epochs, 1);
 }
 
 // Without epochs, limits of different nights are compared through one that is measured in both.
@@ -268,19 +268,12 @@ TEST_F(DriverTest, ATrainingThatOthersMadeUselessWhileItWasMeasuredIsEnded) {
     Job job = Job::open(store_, site_, "job", two_size_job());
     Recurrence other = job.begin(two_limit_v100());
     Step step = other.next();
-    while (!std::holds_alternative<RunStep>(step)) {
+    while (!std::holds_alternative<records::TryStarted>(step)) {
       step = other.next();
     }
-    EXPECT_EQ(std::get<RunStep>(step).batch_size, 16);
+    EXPECT_EQ(std::get<records::TryStarted>(step).event.plan.batch_size, 16);
     other.finished({.outcome = records::TryOutcome::exhausted,
-                    .epochs = 3,
-                    .gpus = training_.taken_so_far().gpus,
-                    .time = 3_s,
-                    .limit = {},
-                    .metric = {},
-                    .exit_code = {},
-                    .left_out = {},
-                    .whole_epochs = {}});
+                    .progress = {.epochs = 3, .gpus = training_.taken_so_far().gpus, .time = 3_s}});
   };
   tell_ = [&](const DriverEvent& event) {
     if (std::holds_alternative<TryJudged>(event)) {

@@ -42,16 +42,11 @@ records::GpuEnergy reported_energy(double energy) {
   return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = {}, .systematic = {}}};
 }
 
-records::TryOver reported_end(records::TryOutcome outcome, int epochs) {
+records::TryResult reported_end(records::TryOutcome outcome, int epochs) {
   return {.outcome = outcome,
-          .epochs = epochs,
-          .gpus = {reported_energy(1000.0 * epochs)},
-          .time = Seconds{10.0 * epochs},
+          .progress = {.epochs = epochs, .gpus = {reported_energy(1000.0 * epochs)}, .time = Seconds{10.0 * epochs}},
           .limit = 250_W,
-          .metric = {},
-          .exit_code = 0,
-          .left_out = {},
-          .whole_epochs = {}};
+          .exit_code = 0};
 }
 
 class ElsewhereTest : public testing::Test, protected test::Failures {
@@ -79,22 +74,18 @@ class ElsewhereTest : public testing::Test, protected test::Failures {
     return of.store->entries(of.store->find("job")->id, 0, std::numeric_limits<std::size_t>::max()).size();
   }
   // Measures the requested limits and returns the try to run.
-  static RunStep next_run(Job& job, std::uint64_t recurrence, const std::string& key = {}) {
-    std::optional<ProfileStep> answered;
+  static records::TryStarted next_run(Job& job, std::uint64_t recurrence, const std::string& key = {}) {
+    std::optional<records::ProfileAsked> answered;
     while (true) {
       const Step step = job.resume(recurrence, key.empty() ? Request{} : request(key)).next(answered);
-      if (const auto* run = std::get_if<RunStep>(&step)) {
+      if (const auto* run = std::get_if<records::TryStarted>(&step)) {
         return *run;
       }
-      answered = std::get<ProfileStep>(step);
+      answered = std::get<records::ProfileAsked>(step);
     }
   }
-  static EpochReport told(std::uint64_t number, int epochs, double metric, double energy) {
-    return {.try_number = number,
-            .epochs = epochs,
-            .metric = metric,
-            .gpus = {reported_energy(energy)},
-            .time = Seconds{10.0 * epochs}};
+  static records::TryProgress told(int epochs, double metric, double energy) {
+    return {.epochs = epochs, .metric = metric, .gpus = {reported_energy(energy)}, .time = Seconds{10.0 * epochs}};
   }
 
   test::TemporaryFolder folder_;
@@ -106,7 +97,7 @@ class ElsewhereTest : public testing::Test, protected test::Failures {
 TEST_F(ElsewhereTest, ARecurrenceThatIsLeftOutCountsAsIfItsTriesHadBeenLost) {
   Server one = server();
   Server other = server();
-  const auto run = [&](const records::TryOver& over) {
+  const auto run = [&](const records::TryResult& over) {
     const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
     next_run(one.job, number);
     one.job.resume(number).finished(over);
@@ -114,8 +105,8 @@ TEST_F(ElsewhereTest, ARecurrenceThatIsLeftOutCountsAsIfItsTriesHadBeenLost) {
   };
   const auto reached = [](int epochs) { return reported_end(records::TryOutcome::reached, epochs); };
   run(reached(10));
-  records::TryOver absurd = reached(11);
-  absurd.gpus = {reported_energy(1e17)};
+  records::TryResult absurd = reached(11);
+  absurd.progress.gpus = {reported_energy(1e17)};
   const std::uint64_t wrong = run(absurd);
   run(reached(12));
   const records::JobView before = one.job.view();
@@ -184,10 +175,10 @@ TEST_F(ElsewhereTest, ARecurrenceContinuesByItsNumberOnAnyServer) {
   Server other = server();
   const std::uint64_t number = one.job.begin(two_limit_v100(), beginning()).number();
   EXPECT_EQ(one.job.open_recurrences().size(), 1U) << "it stays open when the server lets go of it";
-  const RunStep run = next_run(other.job, number);
+  const records::TryStarted run = next_run(other.job, number);
   one.job.resume(number).epochs({.epochs = 1, .metric = 0.1, .gpus = {reported_energy(900)}, .time = 9_s});
   other.job.resume(number).finished(reported_end(records::TryOutcome::reached, 10));
-  EXPECT_EQ(run.batch_size, 32);
+  EXPECT_EQ(run.event.plan.batch_size, 32);
   EXPECT_EQ(failure_of([&] { one.job.resume(number).next(); }).kind(), ErrorKind::conflict) << "it is over";
   EXPECT_EQ(failure_of([&] { one.job.resume(7); }).kind(), ErrorKind::not_found);
   const records::RecurrenceView view = one.job.recurrences({}).at(0);
@@ -199,22 +190,22 @@ TEST_F(ElsewhereTest, ARepeatedRequestGetsTheSameAnswerAndChangesNothing) {
   Server one = server();
   const std::uint64_t number = one.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number();
   EXPECT_EQ(one.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number(), number);
-  const RunStep run = next_run(one.job, number, "next");
+  const records::TryStarted run = next_run(one.job, number, "next");
   EXPECT_FALSE(run.why.empty());
-  const records::TryOver done = reported_end(records::TryOutcome::stopped, 10);
+  const records::TryResult done = reported_end(records::TryOutcome::stopped, 10);
   one.job.resume(number, request("finished")).finished(done);
   const std::size_t length = entries(one);
   // From another server too, and after later requests.
   Server other = server();
   EXPECT_EQ(other.job.begin(two_limit_v100(), beginning("ann", request("begin"))).number(), number);
-  const auto again = std::get<RunStep>(other.job.resume(number, request("next")).next(std::nullopt));
-  EXPECT_EQ(again.number, run.number);
+  const auto again = std::get<records::TryStarted>(other.job.resume(number, request("next")).next(std::nullopt));
+  EXPECT_EQ(again.event.try_number, run.event.try_number);
   EXPECT_EQ(again.seed, run.seed);
-  EXPECT_EQ(again.batch_size, run.batch_size);
-  EXPECT_EQ(again.limit, run.limit);
-  EXPECT_EQ(again.max_epochs, run.max_epochs);
-  EXPECT_EQ(again.budget, run.budget);
-  EXPECT_EQ(again.purpose, run.purpose);
+  EXPECT_EQ(again.event.plan.batch_size, run.event.plan.batch_size);
+  EXPECT_EQ(again.event.plan.limit, run.event.plan.limit);
+  EXPECT_EQ(again.event.plan.max_epochs, run.event.plan.max_epochs);
+  EXPECT_EQ(again.event.plan.budget, run.event.plan.budget);
+  EXPECT_EQ(again.event.plan.purpose, run.event.plan.purpose);
   EXPECT_EQ(again.why, run.why);
   other.job.resume(number, request("finished")).finished(done);
   EXPECT_EQ(entries(one), length);
@@ -250,9 +241,9 @@ TEST_F(ElsewhereTest, AGivenUpRecurrenceAnswersARepeatedRequestToo) {
     next_run(one.job, number);
     one.job.resume(number).finished(reported_end(records::TryOutcome::exhausted, 50));
   }
-  const auto first = std::get<GiveUpStep>(one.job.resume(number, request("next")).next(std::nullopt));
+  const auto first = std::get<records::FailedTries>(one.job.resume(number, request("next")).next(std::nullopt));
   const std::size_t length = entries(one);
-  const auto again = std::get<GiveUpStep>(one.job.resume(number, request("next")).next(std::nullopt));
+  const auto again = std::get<records::FailedTries>(one.job.resume(number, request("next")).next(std::nullopt));
   EXPECT_EQ(again.tries, first.tries);
   EXPECT_EQ(again.never_reached, first.never_reached);
   EXPECT_TRUE(first.never_reached);
@@ -314,11 +305,10 @@ TEST_F(ElsewhereTest, ALongLeaseIsNoShorterThanTenOfTheLongestEpochs) {
   Server one = server(reported());
   Beginning patient = beginning();
   patient.lease = 3600_s;
-  const IssuedTry issued = one.job.issue(reported().device, patient);
+  const records::TryStarted issued = one.job.issue(reported().device, patient);
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(3000_s);
-  one.job.report(
-      {.try_number = issued.step.number, .epochs = 1, .metric = 0.1, .gpus = {reported_energy(10)}, .time = 3000_s});
+  one.job.report(issued.event.try_number, {.epochs = 1, .metric = 0.1, .gpus = {reported_energy(10)}, .time = 3000_s});
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(29'000_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 0U) << "ten epochs take 30 000 s";
@@ -328,35 +318,36 @@ TEST_F(ElsewhereTest, ALongLeaseIsNoShorterThanTenOfTheLongestEpochs) {
 
 TEST_F(ElsewhereTest, ATrainingThatReportsItsEpochsLearnsWhenToStop) {
   Server one = server(reported());
-  const IssuedTry issued = one.job.issue(reported().device, beginning());
-  const std::uint64_t number = issued.step.number;
-  EXPECT_EQ(issued.step.batch_size, 32);
-  EXPECT_FALSE(one.job.report(told(number, 1, 0.1, 1000)).outcome);
+  const records::TryStarted issued = one.job.issue(reported().device, beginning());
+  const std::uint64_t number = issued.event.try_number;
+  EXPECT_EQ(issued.event.plan.batch_size, 32);
+  EXPECT_FALSE(one.job.report(number, told(1, 0.1, 1000)).outcome);
   Server other = server(reported());
-  EXPECT_TRUE(other.job.report(told(number, 1, 0.95, 1000)).decided_before) << "another rank";
-  EXPECT_EQ(one.job.report(told(number, 2, 0.95, 2000)).outcome, records::TryOutcome::reached);
+  EXPECT_TRUE(other.job.report(number, told(1, 0.95, 1000)).decided_before) << "another rank";
+  EXPECT_EQ(one.job.report(number, told(2, 0.95, 2000)).outcome, records::TryOutcome::reached);
   const std::size_t length = entries(one);
-  const EpochAnswer rank = other.job.report(told(number, 2, 0.1, 2000));
+  const EpochAnswer rank = other.job.report(number, told(2, 0.1, 2000));
   EXPECT_EQ(rank.outcome, records::TryOutcome::reached);
   EXPECT_TRUE(rank.decided_before);
   EXPECT_EQ(entries(one), length);
   EXPECT_EQ(one.job.tries({}).at(0).epochs, 2);
-  EXPECT_EQ(failure_of([&] { one.job.report(told(77, 1, 0.1, 1)); }).kind(), ErrorKind::not_found);
+  EXPECT_EQ(failure_of([&] { one.job.report(77, told(1, 0.1, 1)); }).kind(), ErrorKind::not_found);
 }
 
 TEST_F(ElsewhereTest, TheNextTryContinuesTheUsersOldestRecurrenceThatFailed) {
   Server one = server(reported());
-  const IssuedTry first = one.job.issue(reported().device, beginning());
-  const IssuedTry second = one.job.issue(reported().device, beginning());
-  EXPECT_NE(first.recurrence, second.recurrence) << "both run";
-  one.job.lose(second.step.number);
-  one.job.lose(first.step.number);
-  one.job.lose(first.step.number);
-  EXPECT_EQ(one.job.issue(reported().device, beginning("bob")).recurrence, 2U) << "the others are not bob's";
-  const IssuedTry again = one.job.issue(reported().device, beginning("ann", request("again")));
-  EXPECT_EQ(again.recurrence, first.recurrence);
-  EXPECT_EQ(one.job.issue(reported().device, beginning("ann", request("again"))).step.number, again.step.number);
-  EXPECT_EQ(one.job.issue(reported().device, beginning()).recurrence, second.recurrence);
+  const records::TryStarted first = one.job.issue(reported().device, beginning());
+  const records::TryStarted second = one.job.issue(reported().device, beginning());
+  EXPECT_NE(first.event.recurrence, second.event.recurrence) << "both run";
+  one.job.lose(second.event.try_number);
+  one.job.lose(first.event.try_number);
+  one.job.lose(first.event.try_number);
+  EXPECT_EQ(one.job.issue(reported().device, beginning("bob")).event.recurrence, 2U) << "the others are not bob's";
+  const records::TryStarted again = one.job.issue(reported().device, beginning("ann", request("again")));
+  EXPECT_EQ(again.event.recurrence, first.event.recurrence);
+  EXPECT_EQ(one.job.issue(reported().device, beginning("ann", request("again"))).event.try_number,
+            again.event.try_number);
+  EXPECT_EQ(one.job.issue(reported().device, beginning()).event.recurrence, second.event.recurrence);
   EXPECT_EQ(failure_of([&] { one.job.lose(99); }).kind(), ErrorKind::not_found);
 }
 
@@ -366,35 +357,37 @@ TEST_F(ElsewhereTest, MessagesCountTriesAndRecurrencesFromOne) {
   const auto message = [](const auto& action) { return failure_of(action).message(); };
   EXPECT_EQ(message([&] { one.job.resume(0); }), "no recurrence 1 of the job 'job' has begun");
   EXPECT_EQ(message([&] { one.job.lose(0); }), "no try 1 of the job 'job' has started");
-  EXPECT_EQ(message([&] { one.job.report(told(0, 1, 0.1, 1)); }), "no try 1 of the job 'job' has started");
-  const IssuedTry issued = one.job.issue(reported().device, beginning());
-  EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).next(); }), "a try of recurrence 1 is running");
-  one.job.lose(issued.step.number);
-  EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).finished(reported_end(records::TryOutcome::reached, 1)); }),
-            "no try of recurrence 1 is running");
-  one.job.resume(issued.recurrence).give_up("enough");
-  EXPECT_TRUE(message([&] { one.job.resume(issued.recurrence).next(); }).starts_with("recurrence 1 is over"));
+  EXPECT_EQ(message([&] { one.job.report(0, told(1, 0.1, 1)); }), "no try 1 of the job 'job' has started");
+  const records::TryStarted issued = one.job.issue(reported().device, beginning());
+  EXPECT_EQ(message([&] { one.job.resume(issued.event.recurrence).next(); }), "a try of recurrence 1 is running");
+  one.job.lose(issued.event.try_number);
+  EXPECT_EQ(
+      message([&] { one.job.resume(issued.event.recurrence).finished(reported_end(records::TryOutcome::reached, 1)); }),
+      "no try of recurrence 1 is running");
+  one.job.resume(issued.event.recurrence).give_up("enough");
+  EXPECT_TRUE(message([&] { one.job.resume(issued.event.recurrence).next(); }).starts_with("recurrence 1 is over"));
 }
 
 TEST_F(ElsewhereTest, ALateReportIsJudgedByItsOwnFiguresAndItsTryIsLeftOut) {
   Server one = server(reported());
-  const IssuedTry issued = one.job.issue(reported().device, beginning());
-  one.job.report(told(issued.step.number, 1, 0.1, 1000));
+  const records::TryStarted issued = one.job.issue(reported().device, beginning());
+  one.job.report(issued.event.try_number, told(1, 0.1, 1000));
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(121_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 1U);
   const std::size_t length = entries(one);
   const std::string took = records::json_line(one.job.recurrences({}).at(0));
   const std::string next = records::json_line(one.job.overview(0).next);
-  const EpochAnswer late = one.job.report(told(issued.step.number, 2, 0.1, 2000), request("late"));
+  const EpochAnswer late = one.job.report(issued.event.try_number, told(2, 0.1, 2000), request("late"));
   EXPECT_FALSE(late.outcome);
   EXPECT_TRUE(late.decided_before);
-  EXPECT_EQ(one.job.report(told(issued.step.number, 3, 0.95, 3000), request("later")).outcome,
+  EXPECT_EQ(one.job.report(issued.event.try_number, told(3, 0.95, 3000), request("later")).outcome,
             records::TryOutcome::reached);
   EXPECT_EQ(entries(one), length + 2);
-  EXPECT_FALSE(one.job.report(told(issued.step.number, 2, 0.1, 2000), request("late")).outcome) << "the same request";
+  EXPECT_FALSE(one.job.report(issued.event.try_number, told(2, 0.1, 2000), request("late")).outcome)
+      << "the same request";
   Server other = server(reported());
-  const EpochAnswer rank = other.job.report(told(issued.step.number, 3, 0.1, 3500));
+  const EpochAnswer rank = other.job.report(issued.event.try_number, told(3, 0.1, 3500));
   EXPECT_EQ(rank.outcome, records::TryOutcome::reached) << "as in the first report of that epoch";
   EXPECT_EQ(entries(one), length + 2);
   const records::TryView shown = one.job.tries({}).at(0);
@@ -411,12 +404,11 @@ TEST_F(ElsewhereTest, EpochsInLateReportsMakeLeasesLonger) {
   Server one = server(reported());
   Beginning patient = beginning();
   patient.lease = 3600_s;
-  const IssuedTry slow = one.job.issue(reported().device, patient);
+  const records::TryStarted slow = one.job.issue(reported().device, patient);
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(3601_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 1U) << "its first epoch takes longer";
-  one.job.report(
-      {.try_number = slow.step.number, .epochs = 1, .metric = 0.1, .gpus = {reported_energy(10)}, .time = 4000_s});
+  one.job.report(slow.event.try_number, {.epochs = 1, .metric = 0.1, .gpus = {reported_energy(10)}, .time = 4000_s});
   EXPECT_EQ(one.job.longest_epoch(), 4000_s);
 }
 

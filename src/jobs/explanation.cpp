@@ -34,7 +34,7 @@ std::optional<std::size_t> cheapest_other(const Beliefs& beliefs, std::size_t ar
   return cheapest;
 }
 
-std::string why_run(const optimize::RunAction& run, const optimize::RecurringJob& job) {
+std::string why_run(const records::TryPlan& run, const optimize::RecurringJob& job) {
   const optimize::JobSpec& spec = job.spec();
   if (spec.arms() == 1) {
     return run.limit ? "there is one batch size, and this is its cheapest power limit measured"
@@ -81,20 +81,20 @@ std::string why_run(const optimize::RunAction& run, const optimize::RecurringJob
 }  // namespace
 
 std::string why(const optimize::Action& action, const JobState& state) {
-  if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+  if (const auto* asked = std::get_if<records::ProfileAsked>(&action)) {
     std::vector<double> limits;
-    for (const Watts limit : profile->limits) {
+    for (const Watts limit : asked->limits) {
       limits.push_back(limit.value());
     }
     const std::string of_size =
-        state.job().spec().arms() == 1 ? std::string{} : fmt::format(" of batch size {}", profile->batch_size);
+        state.job().spec().arms() == 1 ? std::string{} : fmt::format(" of batch size {}", asked->batch_size);
     return fmt::format("what an epoch{} costs under {:g} W is not known on {}", of_size, fmt::join(limits, ", "),
                        to_text(state.device()));
   }
-  if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
-    return fmt::format("{} tries have failed", give_up->tries);
+  if (const auto* failed = std::get_if<records::FailedTries>(&action)) {
+    return fmt::format("{} tries have failed", failed->tries);
   }
-  return why_run(std::get<optimize::RunAction>(action), state.job());
+  return why_run(std::get<records::TryPlan>(action), state.job());
 }
 
 }  // namespace zeus::jobs

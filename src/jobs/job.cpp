@@ -121,19 +121,12 @@ Site this_site(Clock& clock, const FileTree& machine) {
 }
 
 records::TryFinished lost(const OpenRecurrence& open) {
-  return {.event = {.try_number = open.running->number,
-                    .recurrence = open.number,
-                    .batch_size = open.running->batch_size,
-                    .outcome = records::TryOutcome::lost,
-                    .epochs = open.running->epochs,
-                    .energy = std::max(open.running->energy, Joules{}),
-                    .time = open.running->time},
-          .gpus = {},
-          .limit = {},
-          .metric = {},
-          .exit_code = {},
-          .left_out = {},
-          .whole_epochs = {}};
+  return {.try_number = open.running->number,
+          .recurrence = open.number,
+          .batch_size = open.running->batch_size,
+          .energy = std::max(open.running->energy, Joules{}),
+          .result = {.outcome = records::TryOutcome::lost,
+                     .progress = {.epochs = open.running->epochs, .time = open.running->time}}};
 }
 
 std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std::string& reason) {

@@ -7,12 +7,13 @@
 //   jobs::Recurrence recurrence = job.begin(device);
 //   while (true) {
 //     const jobs::Step step = recurrence.next();       // durable when it returns
-//     if RunStep:      start the command; profiled() after measuring limits; epochs() now and then; finished()
+//     if TryStarted:   start the command; profiled() after measuring limits; epochs() now and then; finished()
 //                      - reached: the recurrence is over; otherwise call next() again
-//     if ProfileStep:  start the command at that batch size, measure these limits while it trains, profiled(), and call
+//     if ProfileAsked:  start the command at that batch size, measure these limits while it trains, profiled(), and
+//     call
 //                      next() again: if it says to run the same batch size, let the same process continue (and pass
 //                      profiled() no charge, because the training is kept); otherwise stop it and charge its cost
-//     if GiveUpStep:   the job has failed too often, or would only repeat what failed; the recurrence is over
+//     if FailedTries:  the job has failed too often, or would only repeat what failed; the recurrence is over
 //   }
 //
 // A server does the same for clients that run recurrences elsewhere, request by request: begin() with the client's
@@ -70,33 +71,9 @@ Site this_site(Clock& clock, const FileTree& machine);
 // The longest name of a job, in bytes.
 inline constexpr std::size_t longest_job_name = 200;
 
-// Run one try: number `number` of the job, on record as submitted.
-struct RunStep {
-  std::uint64_t number = 0;
-  std::uint64_t seed = 0;  // for the script
-  int batch_size = 0;      // 1 if the job has no batch sizes
-  // The limit to run under. Nothing: measure all limits during the first epoch, record them, then use the cheapest.
-  std::optional<Watts> limit;
-  int max_epochs = 0;            // stop it, as failed, if it misses the target after this many
-  std::optional<Joules> budget;  // of cost; stop it if another epoch would exceed this
-  records::TryPurpose purpose = records::TryPurpose::exploit;
-  std::string why;  // one sentence without a full stop
-};
-
-// Measure these limits at this batch size, record them with profiled(), then ask again.
-struct ProfileStep {
-  int batch_size = 0;
-  std::vector<Watts> limits;
-  std::string why;
-};
-
-// The recurrence failed as often as allowed; it is on record as given up.
-struct GiveUpStep {
-  int tries = 0;
-  bool never_reached = false;  // no try of the job ever has; then each batch size is tried once
-};
-
-using Step = std::variant<RunStep, ProfileStep, GiveUpStep>;
+// Run one try, which is on record as started, with its reason; measure limits and record them with profiled(), then ask
+// again; or the recurrence is over, and on record as given up.
+using Step = std::variant<records::TryStarted, records::ProfileAsked, records::FailedTries>;
 
 // A remote request: its user, its key (unique within the job), and what it asks for. An empty key means none.
 using Request = records::EntryRequest;
@@ -109,22 +86,7 @@ struct Beginning {
   Request request;
 };
 
-// A try given to a training that reports its epochs (issue()).
-struct IssuedTry {
-  std::uint64_t recurrence = 0;
-  RunStep step;
-};
-
-// An epoch of such a training is over: its totals so far, and the metric after it.
-struct EpochReport {
-  std::uint64_t try_number = 0;
-  int epochs = 0;
-  double metric = 0.0;
-  std::vector<records::GpuEnergy> gpus;
-  Seconds time;
-};
-
-// Whether the training goes on, and otherwise how its try ended.
+// Whether a training that reports its epochs goes on, and otherwise how its try ended.
 struct EpochAnswer {
   std::optional<records::TryOutcome> outcome;  // nothing: it goes on
   bool decided_before = false;                 // by another report, or because it was given up
@@ -213,9 +175,9 @@ class Job {
 
   // A try for a training that only reports its epochs (report()): of the oldest such recurrence of the same user and
   // place whose last try has failed, or else of a new one. Measures no limits first.
-  IssuedTry issue(const records::JobDevice& device, const Beginning& beginning);
-  // Judges and records a report of such a training.
-  EpochAnswer report(const EpochReport& report, const Request& request = {});
+  records::TryStarted issue(const records::JobDevice& device, const Beginning& beginning);
+  // Judges and records a report of such a training after an epoch.
+  EpochAnswer report(std::uint64_t try_number, const records::TryProgress& progress, const Request& request = {});
   // Such a training ended without a result. Does nothing if its try is over.
   void lose(std::uint64_t try_number);
   // As far as the history has been read; nothing if no such try has started, or it ended long ago.
@@ -257,7 +219,8 @@ class Job {
   // Puts the beginning of a recurrence on record and returns its number.
   std::uint64_t begun(const records::JobDevice& device, const Beginning& beginning);
   // The answer to that report, and the entries to record.
-  [[nodiscard]] std::pair<EpochAnswer, std::vector<records::JobEntryBody>> answer(const EpochReport& told,
+  [[nodiscard]] std::pair<EpochAnswer, std::vector<records::JobEntryBody>> answer(std::uint64_t number,
+                                                                                  const records::TryProgress& told,
                                                                                   const JobState& state) const;
 
   std::unique_ptr<Impl> impl_;
@@ -276,19 +239,20 @@ class Recurrence {
   [[nodiscard]] std::uint64_t number() const;  // from 0, over the whole life of the job
   [[nodiscard]] bool over() const;
 
-  // What to do now. A RunStep is on record when this returns. No try may be running. If the last ProfileStep was
+  // What to do now. A started try is on record when this returns. No try may be running. If the last ProfileAsked was
   // answered only in part, it is not repeated: the next step is a run.
   Step next();
   // The same for a resumed recurrence, which does not know the last answer.
-  Step next(const std::optional<ProfileStep>& answered_last);
+  Step next(const std::optional<records::ProfileAsked>& answered_last);
   // The training whose limits next() had measured has reached the target meanwhile: it becomes the try, whatever next()
   // would have answered. On record when this returns.
-  RunStep claim(int batch_size);
+  records::TryStarted claim(int batch_size);
 
-  // What happened to the try that next() returned last.
+  // What happened to the try that next() returned last. With a `try_number`, from 1, another try is refused, as a
+  // conflict.
   void profiled(const records::LimitsMeasured& measured);
-  void epochs(const records::EpochsTrained& trained);
-  void finished(const records::TryOver& over);
+  void epochs(const records::TryProgress& progress, std::uint64_t try_number = 0);
+  void finished(const records::TryResult& result, std::uint64_t try_number = 0);
   // The recurrence ends without a model; a running try is recorded as lost. `reason` is shown to people.
   void give_up(const std::string& reason);
 

@@ -134,16 +134,16 @@ void JobAccount::note(const records::TryStarted& started, WallTime when) {
   ++of.tries;
   tries_.push_back({.view = {.number = started.event.try_number + 1,
                              .recurrence = of.number,
-                             .batch_size = started.event.batch_size,
-                             .purpose = started.event.purpose,
+                             .batch_size = started.event.plan.batch_size,
+                             .purpose = started.event.plan.purpose,
                              .outcome = {},
                              .left_out = {},
                              .metric = {},
-                             .limit = started.limit,
+                             .limit = started.event.plan.limit,
                              .energy = {},
                              .time = {},
                              .cost = {},
-                             .budget = started.budget,
+                             .budget = started.event.plan.budget,
                              .exit_code = {},
                              .device = of.device,
                              .host = of.owner.host,
@@ -152,52 +152,53 @@ void JobAccount::note(const records::TryStarted& started, WallTime when) {
 }
 
 void JobAccount::note(const records::ProfileTaken& profiled, WallTime /*when*/) {
-  RecurrenceAccount& of = recurrence(profiled.event.recurrence);
-  if (const std::string* const why = state_.why_left_out(profiled.event.recurrence)) {
-    charge_unknown(of, *why, profiled.event.time);
+  RecurrenceAccount& of = recurrence(profiled.recurrence);
+  if (const std::string* const why = state_.why_left_out(profiled.recurrence)) {
+    charge_unknown(of, *why, profiled.measured.time);
     return;
   }
-  charge(of, profiled.event.energy, total_energy(profiled.gpus), profiled.event.time);
+  charge(of, profiled.energy, total_energy(profiled.measured.charged), profiled.measured.time);
 }
 
 void JobAccount::note(const records::EpochsRun& run, WallTime /*when*/) {
   records::TryView& one = one_try(run.try_number).view;
-  one.epochs = run.epochs;
-  one.metric = run.metric;
+  one.epochs = run.progress.epochs;
+  one.metric = run.progress.metric;
 }
 
 void JobAccount::note(const records::TryFinished& as_told, WallTime when) {
   records::TryFinished finished = as_told;
-  const records::TryEnded& event = finished.event;
-  const std::string* const why = state_.why_left_out(event.recurrence);
+  records::TryResult& result = finished.result;
+  const records::TryProgress& progress = result.progress;
+  const std::string* const why = state_.why_left_out(finished.recurrence);
   if (why != nullptr) {
-    finished.left_out = *why;
+    result.left_out = *why;
   }
-  RecurrenceAccount& of = recurrence(event.recurrence);
-  records::TryView& one = one_try(event.try_number).view;
-  one.outcome = event.outcome;
-  one.left_out = finished.left_out;
-  one.epochs = event.epochs;
-  one.metric = finished.metric ? finished.metric : one.metric;
-  one.limit = finished.limit ? finished.limit : one.limit;
-  one.exit_code = finished.exit_code;
-  one.energy = total_energy(finished.gpus);
+  RecurrenceAccount& of = recurrence(finished.recurrence);
+  records::TryView& one = one_try(finished.try_number).view;
+  one.outcome = result.outcome;
+  one.left_out = result.left_out;
+  one.epochs = progress.epochs;
+  one.metric = progress.metric ? progress.metric : one.metric;
+  one.limit = result.limit ? result.limit : one.limit;
+  one.exit_code = result.exit_code;
+  one.energy = total_energy(progress.gpus);
   if (one.energy) {
-    one.time = event.time;
-    one.cost = cost_of(of.device, event.energy, event.time);
+    one.time = progress.time;
+    one.cost = cost_of(of.device, finished.energy, progress.time);
   }
   one.ended = when;
-  if (why != nullptr || (finished.left_out && !one.energy)) {
-    charge_unknown(of, *finished.left_out, event.time);
+  if (why != nullptr || (result.left_out && !one.energy)) {
+    charge_unknown(of, *result.left_out, progress.time);
   } else {
-    charge(of, event.energy, one.energy, event.time);
+    charge(of, finished.energy, one.energy, progress.time);
   }
-  Ended& ends = ended_[event.batch_size];
-  ends.reached += records::reached(event.outcome) ? 1 : 0;
+  Ended& ends = ended_[finished.batch_size];
+  ends.reached += records::reached(result.outcome) ? 1 : 0;
   ends.stopped +=
-      event.outcome == records::TryOutcome::stopped || event.outcome == records::TryOutcome::exhausted ? 1 : 0;
-  default_runs_.learn(of.device, finished, state_.limits(of.device, event.batch_size));
-  if (records::reached(event.outcome)) {
+      result.outcome == records::TryOutcome::stopped || result.outcome == records::TryOutcome::exhausted ? 1 : 0;
+  default_runs_.learn(of.device, finished, state_.limits(of.device, finished.batch_size));
+  if (records::reached(result.outcome)) {
     of.view.state = RecurrenceState::reached;
     ++reached_;
     compare(of, finished, when);
@@ -234,13 +235,14 @@ void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
   }
   records::TryView& one = known->view;
   one.left_out = "it went on and reported epochs after it was given up";
-  one.epochs = late.epochs;
-  one.metric = late.metric ? late.metric : one.metric;
-  one.energy = total_energy(late.gpus);
+  const records::TryProgress& progress = late.progress;
+  one.epochs = progress.epochs;
+  one.metric = progress.metric ? progress.metric : one.metric;
+  one.energy = total_energy(progress.gpus);
   if (one.energy) {
-    one.time = late.time;
-    one.cost =
-        optimize::EnergyTimeCost{eta_, state_.find_past(late.try_number)->max_power}.of(one.energy->value, late.time);
+    one.time = progress.time;
+    one.cost = optimize::EnergyTimeCost{eta_, state_.find_past(late.try_number)->max_power}.of(one.energy->value,
+                                                                                               progress.time);
   }
 }
 
@@ -315,7 +317,7 @@ void JobAccount::compare(RecurrenceAccount& over, const records::TryFinished& fi
   } else {
     over.parts = std::get<DefaultParts>(parts);
     const std::optional<EpochCount> likely =
-        over.parts->has_epochs() ? default_runs_.likely_epochs(finished.event.batch_size) : EpochCount{};
+        over.parts->has_epochs() ? default_runs_.likely_epochs(finished.batch_size) : EpochCount{};
     const DefaultRun run = default_run(*over.parts, likely.value_or(EpochCount{.mean = 1.0}));
     if (run.value.energy - run.half_width().energy > over.device.max_power * run.value.time) {
       over.parts.reset();

@@ -124,11 +124,7 @@ struct Decided {
 // Does not repeat `answered_last`. If `told`, it also records the reason. The recurrence must be open and have no
 // running try.
 Decided decide_step(const JobState& state, std::uint64_t recurrence,
-                    const std::optional<optimize::ProfileAction>& answered_last, bool told);
-// The entry that records the start of a try.
-records::TryStarted started(const RunStep& step, std::uint64_t recurrence, bool told);
-// The step recorded by such an entry.
-RunStep step_from(const records::TryStarted& started);
+                    const std::optional<records::ProfileAsked>& answered_last, bool told);
 // The seed that scripts receive. It is independent of the policy's draws.
 std::uint64_t seed_of_try(const JobState& state, std::uint64_t number);
 

@@ -77,15 +77,23 @@ optimize::RecurringJob job_of(const records::JobDefinition& definition) {
 }
 
 // What is computed from the GPUs of one report is recorded again as one energy, and has to fit in its range.
+bool are_within_range(const std::vector<records::GpuEnergy>& gpus) {
+  records::Energy whole{.systematic = Joules{}};
+  for (const records::GpuEnergy& gpu : gpus) {
+    whole = whole + gpu.energy;
+  }
+  const auto within = [](Joules energy) { return std::abs(energy.value()) <= field::most_joules; };
+  return within(whole.value) && within(whole.uncertainty) && within(whole.systematic.value_or(Joules{}));
+}
+
 template <typename Body>
-bool are_within_range(const Body& body) {
-  if constexpr (requires { body.gpus; }) {
-    records::Energy whole{.systematic = Joules{}};
-    for (const records::GpuEnergy& gpu : body.gpus) {
-      whole = whole + gpu.energy;
-    }
-    const auto within = [](Joules energy) { return std::abs(energy.value()) <= field::most_joules; };
-    return within(whole.value) && within(whole.uncertainty) && within(whole.systematic.value_or(Joules{}));
+bool is_within_range(const Body& body) {
+  if constexpr (requires { body.measured; }) {
+    return are_within_range(body.measured.charged);
+  } else if constexpr (requires { body.progress; }) {
+    return are_within_range(body.progress.gpus);
+  } else if constexpr (requires { body.result; }) {
+    return are_within_range(body.result.progress.gpus);
   }
   return true;
 }
@@ -192,15 +200,15 @@ void JobState::check(const records::JobEntry& entry) const {
   } else if (const auto* started = std::get_if<records::TryStarted>(&entry.body)) {
     require(!is_open(started->event.recurrence).running, entry, "another try of its recurrence is running");
     require(started->event.try_number == tries_, entry, "its try is not the next one");
-    known_size(started->event.batch_size);
+    known_size(started->event.plan.batch_size);
   } else if (const auto* profiled = std::get_if<records::ProfileTaken>(&entry.body)) {
-    static_cast<void>(is_open(profiled->event.recurrence));
-    known_size(profiled->event.batch_size);
+    static_cast<void>(is_open(profiled->recurrence));
+    known_size(profiled->measured.batch_size);
   } else if (const auto* run = std::get_if<records::EpochsRun>(&entry.body)) {
     static_cast<void>(is_running(run->recurrence, run->try_number));
   } else if (const auto* finished = std::get_if<records::TryFinished>(&entry.body)) {
-    const RunningTry& running = is_running(finished->event.recurrence, finished->event.try_number);
-    require(running.batch_size == finished->event.batch_size, entry, "its try has another batch size");
+    const RunningTry& running = is_running(finished->recurrence, finished->try_number);
+    require(running.batch_size == finished->batch_size, entry, "its try has another batch size");
   } else if (const auto* given_up = std::get_if<records::RecurrenceGivenUp>(&entry.body)) {
     require(!is_open(given_up->recurrence).running, entry, "a try of its recurrence is running");
   } else if (const auto* moved = std::get_if<records::DeviceMoved>(&entry.body)) {
@@ -217,7 +225,7 @@ void JobState::check(const records::JobEntry& entry) const {
             "its recurrence is running, or never began");
     require(!left_out_on_record_.contains(left_out->recurrence), entry, "its recurrence was left out before");
   }
-  require(std::visit([](const auto& body) { return are_within_range(body); }, entry.body), entry,
+  require(std::visit([](const auto& body) { return is_within_range(body); }, entry.body), entry,
           "the energy of its GPUs together is beyond any real one");
 }
 
@@ -257,9 +265,9 @@ void JobState::keep_lesson(const records::JobEntryBody& body) {
   if (auto* const begun = std::get_if<records::RecurrenceBegun>(&kept)) {
     begun->owner = {};
   } else if (auto* const profiled = std::get_if<records::ProfileTaken>(&kept)) {
-    profiled->gpus.clear();
+    profiled->measured.charged.clear();
   } else if (auto* const finished = std::get_if<records::TryFinished>(&kept)) {
-    finished->gpus.clear();
+    finished->result.progress.gpus.clear();
   }
   if (lessons_.size() < 2 * most_lessons) {
     return;
@@ -286,12 +294,12 @@ void JobState::learn(const records::JobEntryBody& lesson) {
       take(*started);
     }
   } else if (const auto* profiled = std::get_if<records::ProfileTaken>(&lesson)) {
-    if (is_open(profiled->event.recurrence)) {
+    if (is_open(profiled->recurrence)) {
       take(*profiled);
     }
   } else if (const auto* finished = std::get_if<records::TryFinished>(&lesson)) {
-    const OpenRecurrence* const known = find(finished->event.recurrence);
-    if (known != nullptr && known->running && known->running->number == finished->event.try_number) {
+    const OpenRecurrence* const known = find(finished->recurrence);
+    if (known != nullptr && known->running && known->running->number == finished->try_number) {
       take(*finished);
     }
   } else if (const auto* given_up = std::get_if<records::RecurrenceGivenUp>(&lesson)) {
@@ -316,8 +324,8 @@ void JobState::learn_from(const JobState& former) {
       then = redefined->definition;
     } else if (const auto still = still_true(lesson, then, definition_)) {
       const auto* const finished = std::get_if<records::TryFinished>(&lesson);
-      reached = reached || (finished != nullptr && records::reached(finished->event.outcome) &&
-                            std::get<records::TryFinished>(*still).left_out == finished->left_out);
+      reached = reached || (finished != nullptr && records::reached(finished->result.outcome) &&
+                            std::get<records::TryFinished>(*still).result.left_out == finished->result.left_out);
       learn(*still);
     }
   }
@@ -360,48 +368,48 @@ void JobState::take(const records::TryStarted& started) {
   OpenRecurrence& current = open(started.event.recurrence);
   ++current.tries;
   current.running = RunningTry{.number = started.event.try_number,
-                               .batch_size = started.event.batch_size,
-                               .max_epochs = started.max_epochs,
-                               .budget = started.budget,
+                               .batch_size = started.event.plan.batch_size,
+                               .max_epochs = started.event.plan.max_epochs,
+                               .budget = started.event.plan.budget,
                                .costs = {}};
   ++tries_;
   job_.apply(started.event);
 }
 
 void JobState::take(const records::ProfileTaken& profiled) {
-  if (why_left_out(profiled.event.recurrence) != nullptr) {
+  if (why_left_out(profiled.recurrence) != nullptr) {
     return;
   }
-  remember(find(profiled.event.recurrence)->device, profiled.event);
-  if (here(profiled.event.recurrence)) {
-    job_.apply(profiled.event);
+  remember(find(profiled.recurrence)->device, profiled.measured);
+  if (here(profiled.recurrence)) {
+    job_.apply(profiled.event());
   }
 }
 
 void JobState::take(const records::EpochsRun& run) {
   OpenRecurrence& current = open(run.recurrence);
-  follow(run.recurrence, *current.running, run.epochs, run.gpus, run.time, current.device.max_power);
+  follow(run.recurrence, *current.running, run.progress, current.device.max_power);
 }
 
 // Its epochs make leases longer, and repeated questions get the same answer. Nothing else depends on it.
 void JobState::take(const records::LateReport& late) {
   PastTry& past = *std::ranges::find(past_, late.try_number, [](const PastTry& one) { return one.last.number; });
-  follow(late.recurrence, past.last, late.epochs, late.gpus, late.time, past.max_power);
+  follow(late.recurrence, past.last, late.progress, past.max_power);
   past.told = late.outcome;
 }
 
-void JobState::follow(std::uint64_t recurrence, RunningTry& training, int epochs,
-                      const std::vector<records::GpuEnergy>& gpus, Seconds time, Watts max_power) {
-  note_epochs(recurrence, training, epochs, time);
-  training.epochs = epochs;
-  training.time = time;
+void JobState::follow(std::uint64_t recurrence, RunningTry& training, const records::TryProgress& now,
+                      Watts max_power) {
+  note_epochs(recurrence, training, now.epochs, now.time);
+  training.epochs = now.epochs;
+  training.time = now.time;
   training.energy = Joules{};
   training.uncertainty = Joules{};
-  for (const records::GpuEnergy& gpu : gpus) {
+  for (const records::GpuEnergy& gpu : now.gpus) {
     training.energy += gpu.energy.value;
     training.uncertainty += gpu.energy.uncertainty;  // all of which GPUs may share
   }
-  training.costs.over(epochs, cost_on(max_power, training.energy, time));
+  training.costs.over(now.epochs, cost_on(max_power, training.energy, now.time));
 }
 
 void JobState::note_epochs(std::uint64_t recurrence, const RunningTry& before, int epochs, Seconds time) {
@@ -418,22 +426,21 @@ Joules JobState::cost_on(Watts max_power, Joules energy, Seconds time) const {
 // A try on devices other than the current ones, and one that is left out, end as lost: they must not teach. If such a
 // try reached its target, its recurrence is over all the same.
 void JobState::take(const records::TryFinished& finished) {
-  records::TryEnded event = finished.event;
+  records::TryEnded event = finished.event();
+  const std::optional<records::WholeEpochs>& whole = finished.result.whole_epochs;
   const bool over = reached(event.outcome);
-  const bool counts = !finished.left_out && why_left_out(event.recurrence) == nullptr && here(event.recurrence);
+  const bool counts = !finished.result.left_out && why_left_out(event.recurrence) == nullptr && here(event.recurrence);
   if (!counts) {
     event.outcome = records::TryOutcome::lost;
   }
   // If no epochs are reported, the whole training counts as one, and its length may be luck: its limits keep the values
   // from slices.
   const bool tells_epochs = definition_.target || event.epochs > 1;
-  if (counts && tells_epochs && finished.whole_epochs &&
-      std::ranges::binary_search(device_.power_limits, finished.whole_epochs->limit)) {
-    follow(event.batch_size, *finished.whole_epochs);
+  if (counts && tells_epochs && whole && std::ranges::binary_search(device_.power_limits, whole->limit)) {
+    follow(event.batch_size, *whole);
   }
-  if (counts && finished.whole_epochs && finished.whole_epochs->start_time && finished.whole_epochs->start_energy) {
-    job_.apply(
-        records::StartSeen{.energy = *finished.whole_epochs->start_energy, .time = *finished.whole_epochs->start_time});
+  if (counts && whole && whole->start_time && whole->start_energy) {
+    job_.apply(records::StartSeen{.energy = *whole->start_energy, .time = *whole->start_time});
   }
   if (reached(event.outcome)) {
     page(device_, event.batch_size).run_time = event.time;
@@ -452,14 +459,14 @@ void JobState::take(const records::TryFinished& finished) {
                    .recurrence = event.recurrence,
                    .user = current.user,
                    .max_power = current.device.max_power,
-                   .outcome = finished.event.outcome,
+                   .outcome = finished.result.outcome,
                    .told = {}});
   if (over) {
     close(event.recurrence);
     return;
   }
   current.running.reset();
-  if (finished.event.outcome != records::TryOutcome::lost) {
+  if (finished.result.outcome != records::TryOutcome::lost) {
     current.missed.push_back(event.batch_size);
   }
 }
@@ -517,8 +524,8 @@ JobState::Page& JobState::page(const records::JobDevice& device, int batch_size)
   return *page;
 }
 
-void JobState::remember(const records::JobDevice& device, const records::LimitsProfiled& profiled) {
-  records::merge(page(device, profiled.batch_size).limits, profiled.limits);
+void JobState::remember(const records::JobDevice& device, const records::LimitsMeasured& measured) {
+  records::merge(page(device, measured.batch_size).limits, measured.limits);
 }
 
 const JobState::Page* JobState::find_page(const records::JobDevice& device, int batch_size) const {

@@ -161,12 +161,11 @@ class JobState {
   void learn_from(const JobState& former);
   void learn(const records::JobEntryBody& lesson);
   // A training's totals so far, on devices with this maximum power.
-  void follow(std::uint64_t recurrence, RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus,
-              Seconds time, Watts max_power);
+  void follow(std::uint64_t recurrence, RunningTry& training, const records::TryProgress& now, Watts max_power);
   [[nodiscard]] bool here(std::uint64_t recurrence) const;
   OpenRecurrence& open(std::uint64_t recurrence);
   void close(std::uint64_t recurrence);
-  void remember(const records::JobDevice& device, const records::LimitsProfiled& profiled);
+  void remember(const records::JobDevice& device, const records::LimitsMeasured& measured);
   // What is kept for a batch size on these devices; creates it if there is none.
   Page& page(const records::JobDevice& device, int batch_size);
   [[nodiscard]] const Page* find_page(const records::JobDevice& device, int batch_size) const;

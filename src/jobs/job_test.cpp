@@ -33,16 +33,11 @@ records::GpuEnergy measured_energy(double energy) {
   return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = 1_J, .systematic = {}}};
 }
 
-records::TryOver ended(records::TryOutcome outcome, int epochs) {
+records::TryResult ended(records::TryOutcome outcome, int epochs) {
   return {.outcome = outcome,
-          .epochs = epochs,
-          .gpus = {measured_energy(1000.0 * epochs)},
-          .time = Seconds{10.0 * epochs},
+          .progress = {.epochs = epochs, .gpus = {measured_energy(1000.0 * epochs)}, .time = Seconds{10.0 * epochs}},
           .limit = 250_W,
-          .metric = {},
-          .exit_code = 0,
-          .left_out = {},
-          .whole_epochs = {}};
+          .exit_code = 0};
 }
 
 // The epochs of a try of ten, under one limit from its start on, with nothing beside them.
@@ -74,13 +69,13 @@ class JobTest : public testing::Test, protected test::Failures {
   [[nodiscard]] std::string file() const { return (folder_.path() / "jobs.sqlite").string(); }
 
   // Measures the requested limits and returns the try to run.
-  static RunStep next_run(Recurrence& recurrence) {
+  static records::TryStarted next_run(Recurrence& recurrence) {
     while (true) {
       const Step step = recurrence.next();
-      if (const auto* run = std::get_if<RunStep>(&step)) {
+      if (const auto* run = std::get_if<records::TryStarted>(&step)) {
         return *run;
       }
-      const auto& profile = std::get<ProfileStep>(step);
+      const auto& profile = std::get<records::ProfileAsked>(step);
       std::vector<records::LimitProfile> limits;
       for (const Watts limit : profile.limits) {
         limits.push_back(
@@ -101,14 +96,14 @@ TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
-  const RunStep first = next_run(recurrence);
-  EXPECT_EQ(first.batch_size, 32);
-  EXPECT_EQ(first.number, 0U);
+  const records::TryStarted first = next_run(recurrence);
+  EXPECT_EQ(first.event.plan.batch_size, 32);
+  EXPECT_EQ(first.event.try_number, 0U);
   recurrence.epochs({.epochs = 3, .metric = 0.5, .gpus = {measured_energy(3000)}, .time = 30_s});
   recurrence.finished(ended(records::TryOutcome::stopped, 20));
   EXPECT_FALSE(recurrence.over());
-  const RunStep second = next_run(recurrence);
-  EXPECT_EQ(second.number, 1U);
+  const records::TryStarted second = next_run(recurrence);
+  EXPECT_EQ(second.event.try_number, 1U);
   EXPECT_NE(second.seed, first.seed);
   recurrence.finished(ended(records::TryOutcome::reached, 10));
   EXPECT_TRUE(recurrence.over());
@@ -121,18 +116,18 @@ TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
 }
 
 // Runs a recurrence that misses as often as allowed and returns the batch sizes it tries; checks what ends it.
-std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_run, std::size_t times,
+std::vector<int> miss(Job& job, const std::function<records::TryStarted(Recurrence&)>& next_run, std::size_t times,
                       const std::optional<std::string>& left_out = {}) {
   Recurrence recurrence = job.begin(two_limit_v100());
   std::vector<int> tried;
   for (std::size_t time = 0; time < times; ++time) {
-    tried.push_back(next_run(recurrence).batch_size);
-    records::TryOver missed = ended(records::TryOutcome::exhausted, 50);
+    tried.push_back(next_run(recurrence).event.plan.batch_size);
+    records::TryResult missed = ended(records::TryOutcome::exhausted, 50);
     missed.left_out = left_out;
     recurrence.finished(missed);
   }
   const Step step = recurrence.next();
-  const auto* const given_up = std::get_if<GiveUpStep>(&step);
+  const auto* const given_up = std::get_if<records::FailedTries>(&step);
   EXPECT_TRUE(given_up != nullptr && given_up->tries == static_cast<int>(times));
   EXPECT_EQ(recurrence.over(), given_up != nullptr);
   return tried;
@@ -164,7 +159,7 @@ TEST_F(JobTest, ABatchSizeThatReachedTheTargetIsTriedAgainUntilTheTargetChanges)
   {
     Recurrence recurrence = job.begin(two_limit_v100());
     next_run(recurrence);
-    records::TryOver shared = ended(records::TryOutcome::reached, 3);
+    records::TryResult shared = ended(records::TryOutcome::reached, 3);
     shared.left_out = "another process held the GPU's limit";
     recurrence.finished(shared);
   }
@@ -182,10 +177,10 @@ TEST_F(JobTest, ATrainingIsClaimedWhateverTheNextStepWouldHaveBeen) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
-  EXPECT_EQ(std::get<ProfileStep>(recurrence.next()).batch_size, 32);
+  EXPECT_EQ(std::get<records::ProfileAsked>(recurrence.next()).batch_size, 32);
   const std::uint64_t seed = job.seed_of_next_try();
-  const RunStep step = recurrence.claim(16);
-  EXPECT_EQ(step.batch_size, 16);
+  const records::TryStarted step = recurrence.claim(16);
+  EXPECT_EQ(step.event.plan.batch_size, 16);
   EXPECT_EQ(step.seed, seed);
   EXPECT_EQ(failure_of([&] { recurrence.claim(16); }).kind(), ErrorKind::invalid_argument) << "it is running";
   recurrence.finished(ended(records::TryOutcome::reached, 10));
@@ -203,11 +198,11 @@ TEST_F(JobTest, RefusesCallsOutOfOrder) {
             ErrorKind::invalid_argument);
   next_run(recurrence);
   EXPECT_EQ(failure_of([&] { recurrence.next(); }).kind(), ErrorKind::invalid_argument);
-  records::TryOver unknown = ended(records::TryOutcome::reached, 1);
-  unknown.gpus.clear();
+  records::TryResult unknown = ended(records::TryOutcome::reached, 1);
+  unknown.progress.gpus.clear();
   EXPECT_EQ(failure_of([&] { recurrence.finished(unknown); }).kind(), ErrorKind::invalid_argument);
-  records::TryOver absurd = ended(records::TryOutcome::reached, 1);
-  absurd.time = Seconds{std::numeric_limits<double>::quiet_NaN()};
+  records::TryResult absurd = ended(records::TryOutcome::reached, 1);
+  absurd.progress.time = Seconds{std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EQ(failure_of([&] { recurrence.finished(absurd); }).kind(), ErrorKind::invalid_argument);
   recurrence.finished(ended(records::TryOutcome::reached, 1));
 }
@@ -257,10 +252,10 @@ TEST_F(JobTest, AJobWithoutBatchSizesChoosesThePowerLimitAlone) {
   std::optional<Watts> limit;
   for (int night = 0; night < 4; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
-    const RunStep run = next_run(recurrence);
-    EXPECT_EQ(run.batch_size, 1);
+    const records::TryStarted run = next_run(recurrence);
+    EXPECT_EQ(run.event.plan.batch_size, 1);
     recurrence.finished(ended(records::TryOutcome::reached, 1));
-    limit = run.limit;
+    limit = run.event.plan.limit;
   }
   EXPECT_EQ(job.limits(1).size(), 2U);
   EXPECT_EQ(limit, job.view().arms.at(0).best_limit);
@@ -334,7 +329,7 @@ TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceAndTeachesNothing) {
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
   next_run(recurrence);
-  records::TryOver shared = ended(records::TryOutcome::reached, 3);
+  records::TryResult shared = ended(records::TryOutcome::reached, 3);
   shared.left_out = "another process held the GPU's limit";
   recurrence.finished(shared);
   EXPECT_TRUE(recurrence.over());
@@ -349,8 +344,8 @@ TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasur
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   const auto run_on = [&](const records::JobDevice& device) {
     Recurrence recurrence = job.begin(device);
-    const RunStep run = next_run(recurrence);
-    EXPECT_TRUE(!run.limit || std::ranges::count(device.power_limits, *run.limit) == 1);
+    const records::TryStarted run = next_run(recurrence);
+    EXPECT_TRUE(!run.event.plan.limit || std::ranges::count(device.power_limits, *run.event.plan.limit) == 1);
     recurrence.finished(ended(records::TryOutcome::reached, 10));
   };
   for (int night = 0; night < 3; ++night) {
@@ -367,7 +362,7 @@ TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasur
   Recurrence back = job.begin(two_limit_v100());
   EXPECT_EQ(job.limits(32), before);
   const Step step = back.next();
-  if (const auto* profile = std::get_if<ProfileStep>(&step)) {
+  if (const auto* profile = std::get_if<records::ProfileAsked>(&step)) {
     for (const records::LimitProfile& known : job.limits(profile->batch_size)) {
       EXPECT_EQ(std::ranges::count(profile->limits, known.limit), 0) << "it need not be measured again";
     }
@@ -378,10 +373,10 @@ TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotDelayTheModel) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
-  EXPECT_TRUE(std::holds_alternative<ProfileStep>(recurrence.next()));
+  EXPECT_TRUE(std::holds_alternative<records::ProfileAsked>(recurrence.next()));
   const Step step = recurrence.next();
-  ASSERT_TRUE(std::holds_alternative<RunStep>(step));
-  EXPECT_EQ(std::get<RunStep>(step).batch_size, 32);
+  ASSERT_TRUE(std::holds_alternative<records::TryStarted>(step));
+  EXPECT_EQ(std::get<records::TryStarted>(step).event.plan.batch_size, 32);
 }
 
 TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
@@ -399,9 +394,9 @@ TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
     const auto again = open();
     Job other = *Job::find(*again, site_of(1, 7), "job");
     Recurrence recurrence = other.begin(two_limit_v100());
-    const RunStep run = next_run(recurrence);
+    const records::TryStarted run = next_run(recurrence);
     recurrence.finished(ended(records::TryOutcome::lost, 0));
-    return std::pair{run.batch_size, run.limit};
+    return std::pair{run.event.plan.batch_size, run.event.plan.limit};
   };
   const auto with = next();
   store_->drop_snapshots();
@@ -433,9 +428,9 @@ TEST_F(JobTest, ShowsSavingsOnceTheDefaultIsKnown) {
   EXPECT_FALSE(job.view().savings_unknown.empty());
   for (int night = 0; night < 6; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
-    const RunStep run = next_run(recurrence);
-    records::TryOver result = ended(records::TryOutcome::reached, 10);
-    result.limit = run.limit.value_or(250_W);
+    const records::TryStarted run = next_run(recurrence);
+    records::TryResult result = ended(records::TryOutcome::reached, 10);
+    result.limit = run.event.plan.limit.value_or(250_W);
     result.whole_epochs = whole(*result.limit);
     recurrence.finished(result);
   }
@@ -457,11 +452,11 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   for (int night = 0; night < 6; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
-    const RunStep run = next_run(recurrence);
-    records::TryOver result = ended(records::TryOutcome::reached, 10);
-    result.limit = run.limit.value_or(250_W);
+    const records::TryStarted run = next_run(recurrence);
+    records::TryResult result = ended(records::TryOutcome::reached, 10);
+    result.limit = run.event.plan.limit.value_or(250_W);
     if (night == 5) {
-      result.gpus.clear();
+      result.progress.gpus.clear();
       result.left_out = "its energy is not known: the counter was reset";
     } else {
       result.whole_epochs = whole(*result.limit);
@@ -481,10 +476,10 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
 
 // A command that waits 4 s at 50 W and then trains for ten epochs of 1 s at 100 W under every limit, so nothing can be
 // saved.
-records::TryOver run_with_start(Watts limit) {
-  records::TryOver result = ended(records::TryOutcome::reached, 10);
-  result.gpus = {measured_energy(1200)};
-  result.time = 14_s;
+records::TryResult run_with_start(Watts limit) {
+  records::TryResult result = ended(records::TryOutcome::reached, 10);
+  result.progress.gpus = {measured_energy(1200)};
+  result.progress.time = 14_s;
   result.limit = limit;
   result.whole_epochs = {{.limit = limit,
                           .count = 9,
@@ -536,7 +531,7 @@ TEST_F(JobTest, KeepsTheDefaultIfARedefinitionLeavesItsEpochsAlone) {
   Job job = Job::open(*store_, site_of(1, 7), "job", defined);
   const auto run = [&] {
     Recurrence recurrence = job.begin(two_limit_v100());
-    recurrence.finished(run_with_start(next_run(recurrence).limit.value_or(250_W)));
+    recurrence.finished(run_with_start(next_run(recurrence).event.plan.limit.value_or(250_W)));
     return job.view().recurrences.back();
   };
   run();
@@ -556,7 +551,7 @@ TEST_F(JobTest, ShowsNoSavingsIfTheStartIsUnknown) {
   Job job = Job::open(*store_, site_of(1, 7), "job", nightly_job());
   Recurrence recurrence = job.begin(two_limit_v100());
   next_run(recurrence);
-  records::TryOver result = run_with_start(100_W);
+  records::TryResult result = run_with_start(100_W);
   result.whole_epochs->start_time.reset();
   result.whole_epochs->start_energy.reset();
   recurrence.finished(result);
@@ -575,11 +570,11 @@ TEST_F(JobTest, DoesNotCountAChangeOfTheJobAsASaving) {
   Job job = Job::open(*store_, site_of(1, 7), "job", limits_alone);
   for (int night = 0; night < 4; ++night) {
     Recurrence recurrence = job.begin(two_limit_v100());
-    const RunStep run = next_run(recurrence);
-    records::TryOver result = run_with_start(run.limit.value_or(250_W));
+    const records::TryStarted run = next_run(recurrence);
+    records::TryResult result = run_with_start(run.event.plan.limit.value_or(250_W));
     if (night >= 2) {
-      result.gpus = {measured_energy(200 + 333)};
-      result.time = Seconds{4.0 + 10.0 / 3.0};
+      result.progress.gpus = {measured_energy(200 + 333)};
+      result.progress.time = Seconds{4.0 + 10.0 / 3.0};
       result.whole_epochs->time = 3_s;
       result.whole_epochs->energy = 300_J;
     }

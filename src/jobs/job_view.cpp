@@ -49,18 +49,18 @@ std::vector<records::ArmView> arms_of(const JobAccount& account) {
 records::NextView next_of(const JobState& state) {
   const optimize::Action action = state.job().next(state.recurrences(), state.tries());
   records::NextView next{.limit = {}, .profiles = {}, .max_epochs = {}, .budget = {}, .why = why(action, state)};
-  if (const auto* run = std::get_if<optimize::RunAction>(&action)) {
+  if (const auto* run = std::get_if<records::TryPlan>(&action)) {
     next.kind = records::NextKind::run;
     next.batch_size = run->batch_size;
     next.purpose = run->purpose;
     next.limit = run->limit;
     next.max_epochs = run->max_epochs;
     next.budget = run->budget;
-  } else if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+  } else if (const auto* asked = std::get_if<records::ProfileAsked>(&action)) {
     next.kind = records::NextKind::profile;
-    next.batch_size = profile->batch_size;
+    next.batch_size = asked->batch_size;
     next.purpose = records::TryPurpose::explore;
-    next.profiles = profile->limits;
+    next.profiles = asked->limits;
   } else {
     next.kind = records::NextKind::give_up;
   }

@@ -28,30 +28,29 @@ Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
 
 // A later report of a try may not fall below an earlier one, apart from uncertainty: a provisional energy may exceed
 // the final one a little, even beyond its interval.
-void require_no_fall(const RunningTry& before, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time) {
+void require_no_fall(const RunningTry& before, const records::TryProgress& now) {
   const auto refuse = [](const std::string& why) {
     throw Error{ErrorKind::invalid_argument, why, "report the try's totals since its start, in their order"};
   };
-  if (epochs < before.epochs) {
-    refuse(fmt::format("the try had run {} epochs before, and now reports {}", before.epochs, epochs));
+  if (now.epochs < before.epochs) {
+    refuse(fmt::format("the try had run {} epochs before, and now reports {}", before.epochs, now.epochs));
   }
-  if (time < before.time) {
-    refuse(fmt::format("the try had taken {} s before, and now reports {} s", before.time.value(), time.value()));
+  if (now.time < before.time) {
+    refuse(fmt::format("the try had taken {} s before, and now reports {} s", before.time.value(), now.time.value()));
   }
-  const Joules doubt = 2.0 * (uncertainty_of(gpus) + before.uncertainty) + assumed_energy_doubt * before.energy;
-  if (!gpus.empty() && sum(gpus) + doubt < before.energy) {
-    refuse(
-        fmt::format("the try had taken {} J before, and now reports {} J", before.energy.value(), sum(gpus).value()));
+  const Joules doubt = 2.0 * (uncertainty_of(now.gpus) + before.uncertainty) + assumed_energy_doubt * before.energy;
+  if (!now.gpus.empty() && sum(now.gpus) + doubt < before.energy) {
+    refuse(fmt::format("the try had taken {} J before, and now reports {} J", before.energy.value(),
+                       sum(now.gpus).value()));
   }
 }
 
 // The step that a request was answered with, from the entries that it made.
 Step answered_step(std::span<const records::JobEntry> made) {
   if (const auto* const given_up = std::get_if<records::RecurrenceGivenUp>(&made.front().body)) {
-    const records::FailedTries failed = given_up->failed.value_or(records::FailedTries{});
-    return GiveUpStep{.tries = failed.tries, .never_reached = failed.never_reached};
+    return given_up->failed.value_or(records::FailedTries{});
   }
-  return step_from(std::get<records::TryStarted>(made.front().body));
+  return std::get<records::TryStarted>(made.front().body);
 }
 
 }  // namespace
@@ -74,62 +73,45 @@ std::uint64_t seed_of_try(const JobState& state, std::uint64_t number) {
   return state.definition().seed + 1 + number;
 }
 
-records::TryStarted started(const RunStep& step, std::uint64_t recurrence, bool told) {
-  return {.event = {.try_number = step.number,
-                    .recurrence = recurrence,
-                    .batch_size = step.batch_size,
-                    .purpose = step.purpose},
-          .limit = step.limit,
-          .max_epochs = step.max_epochs,
-          .budget = step.budget,
-          .seed = step.seed,
-          .why = told ? step.why : std::string{}};
+namespace {
+
+// The next try of the job, for that recurrence. If the step is not `told`, its entry has no reason.
+Decided decided(const JobState& state, std::uint64_t recurrence, const records::TryPlan& plan, std::string why,
+                bool told) {
+  const records::TryStarted step{.event = {.try_number = state.tries(), .recurrence = recurrence, .plan = plan},
+                                 .seed = seed_of_try(state, state.tries()),
+                                 .why = std::move(why)};
+  records::TryStarted recorded = step;
+  if (!told) {
+    recorded.why.clear();
+  }
+  return {.step = step, .bodies = {std::move(recorded)}};
 }
 
-RunStep step_from(const records::TryStarted& started) {
-  return {.number = started.event.try_number,
-          .seed = started.seed,
-          .batch_size = started.event.batch_size,
-          .limit = started.limit,
-          .max_epochs = started.max_epochs,
-          .budget = started.budget,
-          .purpose = started.event.purpose,
-          .why = started.why};
-}
+}  // namespace
 
 Decided decide_step(const JobState& state, std::uint64_t recurrence,
-                    const std::optional<optimize::ProfileAction>& answered_last, bool told) {
-  optimize::Action action =
-      unless_in_vain(state.job().next(recurrence, state.tries()), state.find(recurrence)->missed, state.ever_reached());
-  if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+                    const std::optional<records::ProfileAsked>& answered_last, bool told) {
+  optimize::Action action = optimize::unless_in_vain(state.job().next(recurrence, state.tries()),
+                                                     state.find(recurrence)->missed, state.ever_reached());
+  if (auto* const asked = std::get_if<records::ProfileAsked>(&action)) {
     const bool again =
-        answered_last && answered_last->batch_size == profile->batch_size && answered_last->limits == profile->limits;
+        answered_last && answered_last->batch_size == asked->batch_size && answered_last->limits == asked->limits;
     if (!again) {
-      return {
-          .step = ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = why(action, state)},
-          .bodies = {}};
+      asked->why = why(action, state);
+      return {.step = std::move(*asked), .bodies = {}};
     }
-    action = unmeasured(*profile, state.job().spec());
+    action = optimize::unmeasured(*asked, state.job().spec());
   }
-  if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
-    const records::FailedTries failed{.tries = give_up->tries, .never_reached = give_up->never_reached};
-    return {.step = GiveUpStep{.tries = give_up->tries, .never_reached = give_up->never_reached},
+  if (const auto* failed = std::get_if<records::FailedTries>(&action)) {
+    return {.step = *failed,
             .bodies = {records::RecurrenceGivenUp{.recurrence = recurrence,
-                                                  .reason = give_up->never_reached
+                                                  .reason = failed->never_reached
                                                                 ? "it missed the target, which has never been reached"
-                                                                : fmt::format("{} tries failed", give_up->tries),
-                                                  .failed = told ? std::optional{failed} : std::nullopt}}};
+                                                                : fmt::format("{} tries failed", failed->tries),
+                                                  .failed = told ? std::optional{*failed} : std::nullopt}}};
   }
-  const auto& run = std::get<optimize::RunAction>(action);
-  const RunStep step{.number = state.tries(),
-                     .seed = seed_of_try(state, state.tries()),
-                     .batch_size = run.batch_size,
-                     .limit = run.limit,
-                     .max_epochs = run.max_epochs,
-                     .budget = run.budget,
-                     .purpose = run.purpose,
-                     .why = why(action, state)};
-  return {.step = step, .bodies = {started(step, recurrence, told)}};
+  return decided(state, recurrence, std::get<records::TryPlan>(action), why(action, state), told);
 }
 
 struct Recurrence::Impl {
@@ -177,7 +159,7 @@ struct Recurrence::Impl {
   bool elsewhere;  // runs in a client of a server
   bool done = false;
   Request request;
-  std::optional<optimize::ProfileAction> asked;  // not answered in full yet
+  std::optional<records::ProfileAsked> asked;  // not answered in full yet
   std::atomic<Instant> last_beat;
 };
 
@@ -222,95 +204,71 @@ Step Recurrence::next() {
         return std::move(decided.bodies);
       },
       [&](std::span<const records::JobEntry> made) { step = answered_step(made); });
-  if (const auto* const profile = std::get_if<ProfileStep>(&*step)) {
-    impl_->asked = optimize::ProfileAction{.batch_size = profile->batch_size, .limits = profile->limits};
+  if (const auto* const asked = std::get_if<records::ProfileAsked>(&*step)) {
+    impl_->asked = *asked;
   }
-  if (std::holds_alternative<GiveUpStep>(*step)) {
+  if (std::holds_alternative<records::FailedTries>(*step)) {
     impl_->done = true;
   }
   return std::move(*step);
 }
 
-Step Recurrence::next(const std::optional<ProfileStep>& answered_last) {
-  impl_->asked.reset();
-  if (answered_last) {
-    impl_->asked = optimize::ProfileAction{.batch_size = answered_last->batch_size, .limits = answered_last->limits};
-  }
+Step Recurrence::next(const std::optional<records::ProfileAsked>& answered_last) {
+  impl_->asked = answered_last;
   return next();
 }
 
-RunStep Recurrence::claim(int batch_size) {
+records::TryStarted Recurrence::claim(int batch_size) {
   const bool told = impl_->is_told();
-  std::optional<RunStep> step;
+  std::optional<records::TryStarted> step;
   impl_->append(
       [&](const JobState& state) {
         impl_->require_none_running(state);
         // The end of the try records its limit: several may have been in force.
-        step = RunStep{.number = state.tries(),
-                       .seed = seed_of_try(state, state.tries()),
-                       .batch_size = batch_size,
-                       .limit = {},
-                       .max_epochs = state.definition().max_epochs,
-                       .budget = {},
-                       .why = "it has reached the target while its limits were measured"};
-        return std::vector<records::JobEntryBody>{started(*step, impl_->number, told)};
+        Decided claimed =
+            decided(state, impl_->number, {.batch_size = batch_size, .max_epochs = state.definition().max_epochs},
+                    "it has reached the target while its limits were measured", told);
+        step = std::get<records::TryStarted>(std::move(claimed.step));
+        return std::move(claimed.bodies);
       },
-      [&](std::span<const records::JobEntry> made) {
-        step = step_from(std::get<records::TryStarted>(made.front().body));
-      });
+      [&](std::span<const records::JobEntry> made) { step = std::get<records::TryStarted>(made.front().body); });
   return std::move(*step);
 }
 
 void Recurrence::profiled(const records::LimitsMeasured& measured) {
-  const records::JobEntryBody body = records::ProfileTaken{.event = {.recurrence = impl_->number,
-                                                                     .batch_size = measured.batch_size,
-                                                                     .limits = measured.limits,
-                                                                     .energy = sum(measured.charged),
-                                                                     .time = measured.time},
-                                                           .gpus = measured.charged};
+  const records::JobEntryBody body =
+      records::ProfileTaken{.recurrence = impl_->number, .measured = measured, .energy = sum(measured.charged)};
   impl_->append([&](const JobState& state) {
     static_cast<void>(impl_->open(state));
     return std::vector{body};
   });
 }
 
-void Recurrence::epochs(const records::EpochsTrained& trained) {
+void Recurrence::epochs(const records::TryProgress& progress, std::uint64_t try_number) {
   impl_->append([&](const JobState& state) {
-    const RunningTry& running = impl_->running(state, trained.try_number);
-    require_no_fall(running, trained.epochs, trained.gpus, trained.time);
-    return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = running.number,
-                                                                 .recurrence = impl_->number,
-                                                                 .epochs = trained.epochs,
-                                                                 .metric = trained.metric,
-                                                                 .gpus = trained.gpus,
-                                                                 .time = trained.time}};
+    const RunningTry& running = impl_->running(state, try_number);
+    require_no_fall(running, progress);
+    return std::vector<records::JobEntryBody>{
+        records::EpochsRun{.try_number = running.number, .recurrence = impl_->number, .progress = progress}};
   });
 }
 
-void Recurrence::finished(const records::TryOver& over) {
-  const bool measured = !over.gpus.empty() || over.outcome == records::TryOutcome::lost;
-  if (!measured && !over.left_out) {
+void Recurrence::finished(const records::TryResult& result, std::uint64_t try_number) {
+  const bool measured = !result.progress.gpus.empty() || result.outcome == records::TryOutcome::lost;
+  if (!measured && !result.left_out) {
     throw Error{ErrorKind::invalid_argument, "the energy of the try is not known, but the try is not left out",
                 "give the reason to leave it out"};
   }
   impl_->append([&](const JobState& state) {
-    const RunningTry& running = impl_->running(state, over.try_number);
-    require_no_fall(running, over.epochs, over.gpus, over.time);
-    return std::vector<records::JobEntryBody>{records::TryFinished{.event = {.try_number = running.number,
-                                                                             .recurrence = impl_->number,
-                                                                             .batch_size = running.batch_size,
-                                                                             .outcome = over.outcome,
-                                                                             .epochs = over.epochs,
-                                                                             .energy = sum(over.gpus),
-                                                                             .time = over.time},
-                                                                   .gpus = over.gpus,
-                                                                   .limit = over.limit,
-                                                                   .metric = over.metric,
-                                                                   .exit_code = over.exit_code,
-                                                                   .left_out = over.left_out,
-                                                                   .whole_epochs = over.whole_epochs}};
+    const RunningTry& running = impl_->running(state, try_number);
+    require_no_fall(running, result.progress);
+    return std::vector<records::JobEntryBody>{records::TryFinished{.try_number = running.number,
+                                                                   .recurrence = impl_->number,
+                                                                   .batch_size = running.batch_size,
+                                                                   .energy = sum(result.progress.gpus),
+                                                                   .result = result}};
   });
-  impl_->done = reached(over.outcome);
+  impl_->done = reached(result.outcome);
   impl_->asked.reset();
 }
 

@@ -44,7 +44,7 @@ std::optional<Step> KeptRecurrence::next(Wait /*wait*/) {
   return recurrence_.value().next();
 }
 
-std::optional<RunStep> KeptRecurrence::claim(int batch_size, Wait /*wait*/) {
+std::optional<records::TryStarted> KeptRecurrence::claim(int batch_size, Wait /*wait*/) {
   return recurrence_.value().claim(batch_size);
 }
 
@@ -52,12 +52,12 @@ void KeptRecurrence::profiled(const records::LimitsMeasured& measured) {
   recurrence_.value().profiled(measured);
 }
 
-void KeptRecurrence::epochs(const records::EpochsTrained& trained) {
-  recurrence_.value().epochs(trained);
+void KeptRecurrence::epochs(const records::TryProgress& progress) {
+  recurrence_.value().epochs(progress);
 }
 
-void KeptRecurrence::finished(const records::TryOver& over) {
-  recurrence_.value().finished(over);
+void KeptRecurrence::finished(const records::TryResult& result) {
+  recurrence_.value().finished(result);
 }
 
 void KeptRecurrence::give_up(const std::string& reason) {

@@ -47,10 +47,10 @@ class RecurrenceLink {
   // same call must follow until it is.
   [[nodiscard]] virtual bool over() const = 0;
   virtual std::optional<Step> next(Wait wait) = 0;
-  virtual std::optional<RunStep> claim(int batch_size, Wait wait) = 0;
+  virtual std::optional<records::TryStarted> claim(int batch_size, Wait wait) = 0;
   virtual void profiled(const records::LimitsMeasured& measured) = 0;
-  virtual void epochs(const records::EpochsTrained& trained) = 0;
-  virtual void finished(const records::TryOver& over) = 0;
+  virtual void epochs(const records::TryProgress& progress) = 0;
+  virtual void finished(const records::TryResult& result) = 0;
   virtual void give_up(const std::string& reason) = 0;
   virtual void beat() = 0;
   // Returns once every report is on record.
@@ -74,10 +74,10 @@ class KeptRecurrence : public RecurrenceLink {
   [[nodiscard]] std::uint64_t number() const override { return number_; }
   [[nodiscard]] bool over() const override;
   std::optional<Step> next(Wait wait) override;
-  std::optional<RunStep> claim(int batch_size, Wait wait) override;
+  std::optional<records::TryStarted> claim(int batch_size, Wait wait) override;
   void profiled(const records::LimitsMeasured& measured) override;
-  void epochs(const records::EpochsTrained& trained) override;
-  void finished(const records::TryOver& over) override;
+  void epochs(const records::TryProgress& progress) override;
+  void finished(const records::TryResult& result) override;
   void give_up(const std::string& reason) override;
   void beat() override;
   void settle() override {}  // every call returns only when it is on record

@@ -38,11 +38,12 @@ bool has(const records::JobDefinition& definition, int batch_size) {
 }
 
 // Whether a try that ended under one maximum of epochs would end the same way under another.
-bool same_end(const records::TryEnded& event, const records::JobDefinition& then, const records::JobDefinition& now) {
-  if (event.outcome == records::TryOutcome::exhausted) {
-    return now.max_epochs <= then.max_epochs || event.epochs < then.max_epochs;
+bool same_end(const records::TryResult& result, const records::JobDefinition& then, const records::JobDefinition& now) {
+  const int epochs = result.progress.epochs;
+  if (result.outcome == records::TryOutcome::exhausted) {
+    return now.max_epochs <= then.max_epochs || epochs < then.max_epochs;
   }
-  return !reached(event.outcome) || event.epochs <= now.max_epochs;
+  return !reached(result.outcome) || epochs <= now.max_epochs;
 }
 
 }  // namespace
@@ -75,25 +76,25 @@ bool same_course(const records::JobDefinition& then, const records::JobDefinitio
 std::optional<records::JobEntryBody> still_true(const records::JobEntryBody& body, const records::JobDefinition& then,
                                                 const records::JobDefinition& now) {
   if (const auto* const started = std::get_if<records::TryStarted>(&body)) {
-    return has(now, started->event.batch_size) ? std::optional{body} : std::nullopt;
+    return has(now, started->event.plan.batch_size) ? std::optional{body} : std::nullopt;
   }
   if (const auto* const profiled = std::get_if<records::ProfileTaken>(&body)) {
-    if (!has(now, profiled->event.batch_size)) {
+    if (!has(now, profiled->measured.batch_size)) {
       return std::nullopt;
     }
     records::ProfileTaken kept = *profiled;
     if (!same_epochs(then, now)) {
-      kept.event.limits.clear();
+      kept.measured.limits.clear();
     }
     return kept;
   }
   if (const auto* const finished = std::get_if<records::TryFinished>(&body)) {
-    if (!has(now, finished->event.batch_size)) {
+    if (!has(now, finished->batch_size)) {
       return std::nullopt;
     }
     records::TryFinished kept = *finished;
-    if (!same_course(then, now) || !same_end(kept.event, then, now)) {
-      kept.left_out = "the job was defined differently";
+    if (!same_course(then, now) || !same_end(kept.result, then, now)) {
+      kept.result.left_out = "the job was defined differently";
     }
     return kept;
   }

@@ -43,24 +43,22 @@ class RedefinitionTest : public testing::Test {
       Recurrence recurrence = job.begin(two_limit_v100());
       while (!recurrence.over()) {
         const Step step = recurrence.next();
-        if (const auto* const profile = std::get_if<ProfileStep>(&step)) {
+        if (const auto* const profile = std::get_if<records::ProfileAsked>(&step)) {
           recurrence.profiled({.batch_size = profile->batch_size, .limits = limits(), .charged = {}, .time = {}});
           continue;
         }
-        const auto& run = std::get<RunStep>(step);
+        const records::TryPlan& run = std::get<records::TryStarted>(step).event.plan;
         if (job.limits(run.batch_size).empty()) {
           recurrence.profiled({.batch_size = run.batch_size, .limits = limits(), .charged = {}, .time = {}});
         }
         const bool misses = run.batch_size == 64;
         recurrence.finished(
             {.outcome = misses ? records::TryOutcome::exhausted : records::TryOutcome::reached,
-             .epochs = misses ? job.definition().max_epochs : 10,
-             .gpus = {{.gpu = "GPU-0", .energy = {.value = 1000_J, .uncertainty = 1_J, .systematic = {}}}},
-             .time = 100_s,
+             .progress = {.epochs = misses ? job.definition().max_epochs : 10,
+                          .gpus = {{.gpu = "GPU-0", .energy = {.value = 1000_J, .uncertainty = 1_J, .systematic = {}}}},
+                          .time = 100_s},
              .limit = 250_W,
-             .metric = {},
-             .exit_code = 0,
-             .left_out = {}});
+             .exit_code = 0});
       }
     }
   }
@@ -195,24 +193,21 @@ TEST_F(RedefinitionTest, ATryThatMissedWithinFewerEpochsDoesNotCountAgainstItsBa
   records::JobDefinition other = as_it_began();
   other.max_epochs = 60;
   const records::TryFinished exhausted{
-      .event = {.batch_size = 64, .outcome = records::TryOutcome::exhausted, .epochs = 50},
-      .gpus = {},
-      .limit = {},
-      .metric = {},
-      .exit_code = {},
-      .left_out = {}};
+      .batch_size = 64,
+      .energy = {},
+      .result = {.outcome = records::TryOutcome::exhausted, .progress = {.epochs = 50}}};
   const auto left_out = [&](const records::TryFinished& finished, int max_epochs) {
     other.max_epochs = max_epochs;
     const auto still = still_true(finished, as_it_began(), other);
-    return std::get<records::TryFinished>(still.value()).left_out.has_value();
+    return std::get<records::TryFinished>(still.value()).result.left_out.has_value();
   };
   EXPECT_TRUE(left_out(exhausted, 60)) << "it might have reached the target in ten more";
   EXPECT_FALSE(left_out(exhausted, 40));
   records::TryFinished crashed = exhausted;
-  crashed.event.epochs = 0;
+  crashed.result.progress.epochs = 0;
   EXPECT_FALSE(left_out(crashed, 60)) << "more epochs would not have helped it";
   records::TryFinished reached = exhausted;
-  reached.event.outcome = records::TryOutcome::reached;
+  reached.result.outcome = records::TryOutcome::reached;
   EXPECT_FALSE(left_out(reached, 60));
   EXPECT_TRUE(left_out(reached, 40)) << "it would have missed";
 }

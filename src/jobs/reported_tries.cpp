@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace zeus::jobs {
@@ -25,9 +26,8 @@ const OpenRecurrence* to_go_on_with(const JobState& state, const Beginning& begi
 // Runs without measuring limits first.
 Decided decide_run(const JobState& state, std::uint64_t recurrence, bool told) {
   Decided decided = decide_step(state, recurrence, {}, told);
-  if (const auto* const profile = std::get_if<ProfileStep>(&decided.step)) {
-    const optimize::ProfileAction answered{.batch_size = profile->batch_size, .limits = profile->limits};
-    decided = decide_step(state, recurrence, answered, told);
+  if (const auto* const asked = std::get_if<records::ProfileAsked>(&decided.step)) {
+    decided = decide_step(state, recurrence, *asked, told);
   }
   return decided;
 }
@@ -39,7 +39,7 @@ std::optional<Watts> only_limit(const records::JobDevice& device) {
 
 // Each rank reports for itself, and may have seen less of the try than an earlier report of another rank: totals never
 // fall.
-EpochReport at_least(EpochReport report, const RunningTry& known) {
+records::TryProgress at_least(records::TryProgress report, const RunningTry& known) {
   report.time = std::max(report.time, known.time);
   if (!report.gpus.empty() && sum(report.gpus) < known.energy) {
     report.gpus = {{.gpu = report.gpus.front().gpu,
@@ -53,10 +53,10 @@ EpochReport at_least(EpochReport report, const RunningTry& known) {
 
 }  // namespace
 
-IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginning) {
+records::TryStarted Job::issue(const records::JobDevice& device, const Beginning& beginning) {
   impl_->give_up_the_dead();
   const bool told = !beginning.request.key.empty();
-  IssuedTry issued;
+  records::TryStarted issued;
   impl_->append(
       beginning.request,
       [&](const JobState& state) {
@@ -73,8 +73,8 @@ IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginnin
           const std::uint64_t number = open->number;
           const Decided decided = decide_run(then, number, told);
           add(decided.bodies);
-          if (const auto* const run = std::get_if<RunStep>(&decided.step)) {
-            issued = {.recurrence = number, .step = *run};
+          if (const auto* const run = std::get_if<records::TryStarted>(&decided.step)) {
+            issued = *run;
             return bodies;
           }
         }
@@ -82,29 +82,26 @@ IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginnin
         add(beginning_of(then, device, beginning));
         const Decided decided = decide_run(then, number, told);
         add(decided.bodies);
-        issued = {.recurrence = number, .step = std::get<RunStep>(decided.step)};
+        issued = std::get<records::TryStarted>(decided.step);
         return bodies;
       },
-      [&](std::span<const records::JobEntry> made) {
-        const auto& started = first<records::TryStarted>(made);
-        issued = {.recurrence = started.event.recurrence, .step = step_from(started)};
-      });
+      [&](std::span<const records::JobEntry> made) { issued = first<records::TryStarted>(made); });
   return issued;
 }
 
-std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const EpochReport& told,
+std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(std::uint64_t number,
+                                                                       const records::TryProgress& told,
                                                                        const JobState& state) const {
-  const OpenRecurrence* const open = state.find_running(told.try_number);
-  const PastTry* const past = open == nullptr ? state.find_past(told.try_number) : nullptr;
+  const OpenRecurrence* const open = state.find_running(number);
+  const PastTry* const past = open == nullptr ? state.find_past(number) : nullptr;
   if (open == nullptr && past == nullptr) {
     throw Error{ErrorKind::not_found,
-                told.try_number < state.tries()
-                    ? fmt::format("try {} of the job '{}' is long over", told.try_number + 1, name())
-                    : fmt::format("no try {} of the job '{}' has started", told.try_number + 1, name()),
+                number < state.tries() ? fmt::format("try {} of the job '{}' is long over", number + 1, name())
+                                       : fmt::format("no try {} of the job '{}' has started", number + 1, name()),
                 "ask for a batch size"};
   }
   const RunningTry& known = open != nullptr ? *open->running : past->last;
-  const EpochReport report = at_least(told, known);
+  const records::TryProgress report = at_least(told, known);
   const Joules energy = sum(report.gpus);
   const records::JobDefinition& definition = state.definition();
   const optimize::Judgement judgement{.target = definition.target,
@@ -117,56 +114,39 @@ std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const Epo
   if (past != nullptr) {
     training.outcome = lost ? past->told : past->outcome;
   }
-  const optimize::ReportVerdict verdict =
-      judged(judgement, training, {.epochs = report.epochs, .metric = report.metric, .cost = cost});
+  const optimize::ReportVerdict verdict = judged(
+      judgement, training, {.epochs = report.epochs, .metric = report.metric.value_or(std::nan("")), .cost = cost});
   const EpochAnswer answer{.outcome = verdict.outcome, .decided_before = lost || !verdict.decides};
   std::vector<records::JobEntryBody> bodies;
   if (verdict.decides && lost) {
-    bodies.emplace_back(records::LateReport{.try_number = known.number,
-                                            .recurrence = past->recurrence,
-                                            .epochs = report.epochs,
-                                            .outcome = verdict.outcome,
-                                            .metric = report.metric,
-                                            .gpus = report.gpus,
-                                            .time = report.time});
+    bodies.emplace_back(records::LateReport{
+        .try_number = known.number, .recurrence = past->recurrence, .outcome = verdict.outcome, .progress = report});
   } else if (verdict.decides && verdict.outcome) {
-    bodies.emplace_back(records::TryFinished{.event = {.try_number = known.number,
-                                                       .recurrence = open->number,
-                                                       .batch_size = known.batch_size,
-                                                       .outcome = *verdict.outcome,
-                                                       .epochs = report.epochs,
-                                                       .energy = energy,
-                                                       .time = report.time},
-                                             .gpus = report.gpus,
-                                             .limit = only_limit(open->device),
-                                             .metric = report.metric,
-                                             .exit_code = {},
-                                             .left_out = {},
-                                             .whole_epochs = {}});
+    bodies.emplace_back(records::TryFinished{
+        .try_number = known.number,
+        .recurrence = open->number,
+        .batch_size = known.batch_size,
+        .energy = energy,
+        .result = {.outcome = *verdict.outcome, .progress = report, .limit = only_limit(open->device)}});
   } else if (verdict.decides) {
-    bodies.emplace_back(records::EpochsRun{.try_number = known.number,
-                                           .recurrence = open->number,
-                                           .epochs = report.epochs,
-                                           .metric = report.metric,
-                                           .gpus = report.gpus,
-                                           .time = report.time});
+    bodies.emplace_back(records::EpochsRun{.try_number = known.number, .recurrence = open->number, .progress = report});
   }
   return {answer, std::move(bodies)};
 }
 
-EpochAnswer Job::report(const EpochReport& report, const Request& request) {
+EpochAnswer Job::report(std::uint64_t try_number, const records::TryProgress& progress, const Request& request) {
   EpochAnswer answer;
   impl_->append(
       request,
       [&](const JobState& state) {
-        auto [said, bodies] = this->answer(report, state);
+        auto [said, bodies] = this->answer(try_number, progress, state);
         answer = said;
         return std::move(bodies);
       },
       [&](std::span<const records::JobEntry> made) {
         answer = {};
         if (const auto* const finished = std::get_if<records::TryFinished>(&made.front().body)) {
-          answer.outcome = finished->event.outcome;
+          answer.outcome = finished->result.outcome;
         } else if (const auto* const late = std::get_if<records::LateReport>(&made.front().body)) {
           answer = {.outcome = late->outcome, .decided_before = true};
         }

@@ -34,14 +34,14 @@ class TransferTest : public testing::Test {
     for (int night = 0; night < 3; ++night) {
       Recurrence recurrence = job.begin(moved_job().device);
       recurrence.next();
-      recurrence.finished({.outcome = records::TryOutcome::reached,
-                           .epochs = 10 + night,
-                           .gpus = {{.gpu = "GPU-0", .energy = {.value = 900_J, .uncertainty = 1_J, .systematic = {}}}},
-                           .time = 10_s,
-                           .limit = 100_W,
-                           .metric = 0.91,
-                           .exit_code = 0,
-                           .left_out = {}});
+      recurrence.finished(
+          {.outcome = records::TryOutcome::reached,
+           .progress = {.epochs = 10 + night,
+                        .metric = 0.91,
+                        .gpus = {{.gpu = "GPU-0", .energy = {.value = 900_J, .uncertainty = 1_J, .systematic = {}}}},
+                        .time = 10_s},
+           .limit = 100_W,
+           .exit_code = 0});
     }
   }
 

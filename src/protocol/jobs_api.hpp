@@ -196,22 +196,9 @@ struct KnownOfBatchSize {
   }
 };
 
-// Limits to be measured at a batch size.
-struct ProfileAsked {
-  int batch_size = 0;
-  std::vector<Watts> limits;
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("batch_size", self.batch_size, field::count_from_one);
-    fields("limits", self.limits, field::power_above_zero);
-  }
-  friend bool operator==(const ProfileAsked&, const ProfileAsked&) = default;
-};
-
 // What comes next? Names the last limits that could not all be measured, which are not asked for again.
 struct AskNext {
-  std::optional<ProfileAsked> unmeasured;
+  std::optional<records::ProfileAsked> unmeasured;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -224,12 +211,8 @@ struct RunAnswer {
   static constexpr std::string_view kind = "run";
 
   std::uint64_t try_number = 0;
-  std::uint64_t seed = 0;      // for the script
-  int batch_size = 0;          // 1 for a job that has no batch sizes
-  std::optional<Watts> limit;  // empty: measure them all while training
-  int max_epochs = 0;
-  std::optional<Joules> budget;  // for its cost
-  records::TryPurpose purpose = records::TryPurpose::exploit;
+  std::uint64_t seed = 0;  // for the script
+  records::TryPlan plan;
   std::string why;  // one sentence without a full stop
   KnownOfBatchSize known;
 
@@ -237,11 +220,11 @@ struct RunAnswer {
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number);
     fields("seed", self.seed);
-    fields("batch_size", self.batch_size);
-    fields("limit", self.limit);
-    fields("max_epochs", self.max_epochs);
-    fields("budget", self.budget);
-    fields("purpose", self.purpose);
+    fields("batch_size", self.plan.batch_size);
+    fields("limit", self.plan.limit);
+    fields("max_epochs", self.plan.max_epochs);
+    fields("budget", self.plan.budget);
+    fields("purpose", self.plan.purpose);
     fields("why", self.why);
     fields("known", self.known);
   }
@@ -251,18 +234,16 @@ struct RunAnswer {
 struct ProfileAnswer {
   static constexpr std::string_view kind = "profile";
 
-  int batch_size = 0;
-  std::vector<Watts> limits;
+  records::ProfileAsked asked;
   std::uint64_t seed = 0;  // for the training that is measured: the next try's, unless others start one first
-  std::string why;
   KnownOfBatchSize known;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("batch_size", self.batch_size);
-    fields("limits", self.limits);
+    fields("batch_size", self.asked.batch_size);
+    fields("limits", self.asked.limits);
     fields("seed", self.seed);
-    fields("why", self.why);
+    fields("why", self.asked.why);
     fields("known", self.known);
   }
 };
@@ -271,13 +252,12 @@ struct ProfileAnswer {
 struct GiveUpAnswer {
   static constexpr std::string_view kind = "give_up";
 
-  int tries = 0;
-  bool never_reached = false;  // no other recurrence of the job has reached it either
+  records::FailedTries failed;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("tries", self.tries);
-    fields("never_reached", self.never_reached);
+    fields("tries", self.failed.tries);
+    fields("never_reached", self.failed.never_reached);
   }
 };
 

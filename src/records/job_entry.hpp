@@ -5,9 +5,9 @@
 
 #include "base/clock.hpp"
 #include "base/holder.hpp"
-#include "records/energy.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_event.hpp"
+#include "records/try_report.hpp"
 
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
@@ -37,19 +37,6 @@ struct JobOwner {
   friend bool operator==(const JobOwner&, const JobOwner&) = default;
 };
 
-// The energy of one GPU. If it is unknown (no counter, the GPU vanished), there is no entry at all.
-struct GpuEnergy {
-  std::string gpu;  // UUID
-  Energy energy;
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("gpu", self.gpu);
-    fields("energy", self.energy);
-  }
-  friend bool operator==(const GpuEnergy&, const GpuEnergy&) = default;
-};
-
 // A recurrence has begun: a trained model is wanted.
 struct RecurrenceBegun {
   static constexpr std::string_view kind = "begun";
@@ -75,41 +62,47 @@ struct TryStarted {
   static constexpr std::string_view kind = "started";
 
   TrySubmitted event;
-  std::optional<Watts> limit;  // the limit to run under; nothing: profile all limits while running
-  int max_epochs = 0;
-  std::optional<Joules> budget;  // of cost (eta-weighted); the try is stopped before it exceeds this
-  std::uint64_t seed = 0;        // passed to the script
-  std::string why = {};          // one sentence without a full stop, as the caller was told
+  std::uint64_t seed = 0;  // passed to the script
+  std::string why = {};    // one sentence without a full stop, as the caller was told
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("try", self.event.try_number);
     fields("recurrence", self.event.recurrence);
-    fields("batch_size", self.event.batch_size, field::count);
-    fields("purpose", self.event.purpose);
-    fields("limit", self.limit, field::power_above_zero);
-    fields("max_epochs", self.max_epochs, field::count);
-    fields("budget", self.budget);
+    fields("batch_size", self.event.plan.batch_size, field::count);
+    fields("purpose", self.event.plan.purpose);
+    fields("limit", self.event.plan.limit, field::power_above_zero);
+    fields("max_epochs", self.event.plan.max_epochs, field::count);
+    fields("budget", self.event.plan.budget);
     fields("seed", self.seed);
     fields("why", self.why, field::Rule{.left_out = true});
   }
 };
 
-// Limits were measured. `gpus` is the energy of that beside any training, and `event.energy` its sum.
+// Limits were measured, as their owner reported. What that took beside any training is charged to the recurrence.
 struct ProfileTaken {
   static constexpr std::string_view kind = "profiled";
 
-  LimitsProfiled event;
-  std::vector<GpuEnergy> gpus;
+  std::uint64_t recurrence = 0;
+  LimitsMeasured measured;
+  Joules energy;  // the sum over `measured.charged`
+
+  [[nodiscard]] LimitsProfiled event() const {
+    return {.recurrence = recurrence,
+            .batch_size = measured.batch_size,
+            .limits = measured.limits,
+            .energy = energy,
+            .time = measured.time};
+  }
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("recurrence", self.event.recurrence);
-    fields("batch_size", self.event.batch_size, field::count);
-    fields("limits", self.event.limits);
-    fields("energy", self.event.energy, field::energy);
-    fields("time", self.event.time, field::duration);
-    fields("gpus", self.gpus);
+    fields("recurrence", self.recurrence);
+    fields("batch_size", self.measured.batch_size, field::count);
+    fields("limits", self.measured.limits);
+    fields("energy", self.energy, field::energy);
+    fields("time", self.measured.time, field::duration);
+    fields("gpus", self.measured.charged);
   }
 };
 
@@ -119,84 +112,54 @@ struct EpochsRun {
 
   std::uint64_t try_number = 0;
   std::uint64_t recurrence = 0;
-  int epochs = 0;  // so far
-  std::optional<double> metric;
-  std::vector<GpuEnergy> gpus;  // so far
-  Seconds time;                 // so far
+  TryProgress progress;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number);
     fields("recurrence", self.recurrence);
-    fields("epochs", self.epochs, field::count);
-    fields("metric", self.metric);
-    fields("time", self.time, field::duration);
-    fields("gpus", self.gpus);
+    fields("epochs", self.progress.epochs, field::count);
+    fields("metric", self.progress.metric);
+    fields("time", self.progress.time, field::duration);
+    fields("gpus", self.progress.gpus);
   }
 };
 
-// The epochs of a try that ran under one limit from beginning to end, without the first, which includes the start.
-// Deviations are those of one epoch about the mean, and nothing if there is only one.
-struct WholeEpochs {
-  Watts limit;
-  int count = 0;
-  Seconds time;   // of all of them
-  Joules energy;  // of all of them
-  std::optional<Seconds> time_deviation;
-  std::optional<Joules> energy_deviation;
-  // What the try took beside its epochs, including its end if it got there. Known if the first epoch also ran under
-  // this limit, or its first steps were seen.
-  std::optional<Seconds> start_time;
-  std::optional<Joules> start_energy;
-  // The part of such an epoch outside its steps: evaluation and the like, which limits may slow down differently.
-  std::optional<double> beside_steps = {};
-
-  [[nodiscard]] Seconds mean_time() const { return time / count; }
-  [[nodiscard]] Joules mean_energy() const { return energy / count; }
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("limit", self.limit, field::power_above_zero);
-    fields("count", self.count, field::count_from_one);
-    fields("time", self.time, field::duration_above_zero);
-    fields("energy", self.energy, field::energy_above_zero);
-    fields("time_deviation", self.time_deviation, field::duration);
-    fields("energy_deviation", self.energy_deviation, field::energy);
-    fields("start_time", self.start_time, field::duration);
-    fields("start_energy", self.start_energy, field::energy);
-    fields("beside_steps", self.beside_steps, field::Rule{.least = 0.0, .most = 1.0, .left_out = true});
-  }
-};
-
-// A try is over. `event.energy` is the sum over `gpus`.
+// A try is over.
 struct TryFinished {
   static constexpr std::string_view kind = "finished";
 
-  TryEnded event;
-  std::vector<GpuEnergy> gpus;
-  std::optional<Watts> limit;  // the one that it ran under at the end
-  std::optional<double> metric;
-  std::optional<int> exit_code;  // of the command; 128 + n for signal n
-  // Why policies must not learn from it ("another process held the GPU's limit"); nothing if they may. It ends its
-  // recurrence like any other try, but the policy ignores it.
-  std::optional<std::string> left_out;
-  std::optional<WholeEpochs> whole_epochs;
+  std::uint64_t try_number = 0;
+  std::uint64_t recurrence = 0;
+  int batch_size = 0;
+  Joules energy;  // the sum over its GPUs
+  TryResult result;
+
+  [[nodiscard]] TryEnded event() const {
+    return {.try_number = try_number,
+            .recurrence = recurrence,
+            .batch_size = batch_size,
+            .outcome = result.outcome,
+            .epochs = result.progress.epochs,
+            .energy = energy,
+            .time = result.progress.time};
+  }
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields("try", self.event.try_number);
-    fields("recurrence", self.event.recurrence);
-    fields("batch_size", self.event.batch_size, field::count);
-    fields("outcome", self.event.outcome);
-    fields("epochs", self.event.epochs, field::count);
-    fields("energy", self.event.energy, field::energy);
-    fields("time", self.event.time, field::duration);
-    fields("limit", self.limit, field::power_above_zero);
-    fields("metric", self.metric);
-    fields("exit_code", self.exit_code);
-    fields("left_out", self.left_out);
-    fields("whole_epochs", self.whole_epochs, field::Rule{.left_out = true});
-    fields("gpus", self.gpus);
+    fields("try", self.try_number);
+    fields("recurrence", self.recurrence);
+    fields("batch_size", self.batch_size, field::count);
+    fields("outcome", self.result.outcome);
+    fields("epochs", self.result.progress.epochs, field::count);
+    fields("energy", self.energy, field::energy);
+    fields("time", self.result.progress.time, field::duration);
+    fields("limit", self.result.limit, field::power_above_zero);
+    fields("metric", self.result.progress.metric);
+    fields("exit_code", self.result.exit_code);
+    fields("left_out", self.result.left_out);
+    fields("whole_epochs", self.result.whole_epochs, field::Rule{.left_out = true});
+    fields("gpus", self.result.progress.gpus);
   }
 };
 
@@ -208,21 +171,18 @@ struct LateReport {
 
   std::uint64_t try_number = 0;
   std::uint64_t recurrence = 0;
-  int epochs = 0;                     // so far
   std::optional<TryOutcome> outcome;  // the answer to the training; nothing: go on
-  std::optional<double> metric;
-  std::vector<GpuEnergy> gpus;  // so far
-  Seconds time;                 // so far
+  TryProgress progress;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("try", self.try_number);
     fields("recurrence", self.recurrence);
-    fields("epochs", self.epochs, field::count);
+    fields("epochs", self.progress.epochs, field::count);
     fields("outcome", self.outcome);
-    fields("metric", self.metric);
-    fields("time", self.time, field::duration);
-    fields("gpus", self.gpus);
+    fields("metric", self.progress.metric);
+    fields("time", self.progress.time, field::duration);
+    fields("gpus", self.progress.gpus);
   }
 };
 
@@ -236,19 +196,6 @@ struct DeviceMoved {
   static void describe(Fields& fields, Self& self) {
     fields("device", self.device);
   }
-};
-
-// Tries that ended a recurrence because it may not have more.
-struct FailedTries {
-  int tries = 0;
-  bool never_reached = false;  // no other try of the job has reached the target either
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("tries", self.tries, field::count);
-    fields("never_reached", self.never_reached);
-  }
-  friend bool operator==(const FailedTries&, const FailedTries&) = default;
 };
 
 // A recurrence ended without a model.

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,11 +40,47 @@ constexpr auto names_of(TryOutcome /*outcome*/) {
                                                  {TryOutcome::lost, "lost"}}};
 }
 
+// What a decision asks for: to run one try, to measure limits first, or to give the recurrence up. Decided by
+// optimize::RecurringJob, and embedded wherever it is recorded, sent or shown.
+struct TryPlan {
+  int batch_size = 0;  // 1 if the job has no batch sizes
+  // The limit to run under. Nothing: measure all limits during the first epoch, record them, then use the cheapest.
+  std::optional<Watts> limit = {};
+  int max_epochs = 0;                 // stop it, as failed, if it misses the target after this many
+  std::optional<Joules> budget = {};  // of cost (eta-weighted); stop it if another epoch would exceed this
+  TryPurpose purpose = TryPurpose::exploit;
+};
+
+// Measure these limits of this batch size, record them, then ask again.
+struct ProfileAsked {
+  int batch_size = 0;
+  std::vector<Watts> limits;
+  std::string why = {};  // one sentence without a full stop; empty where people do not see it
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_size", self.batch_size, field::count_from_one);
+    fields("limits", self.limits, field::power_above_zero);
+  }
+};
+
+// The recurrence has failed as often as it may; the user has to look at the job.
+struct FailedTries {
+  int tries = 0;
+  bool never_reached =
+      false;  // no other try of the job has reached the target either; then each batch size is tried once
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("tries", self.tries, field::count);
+    fields("never_reached", self.never_reached);
+  }
+};
+
 struct TrySubmitted {
   std::uint64_t try_number = 0;
   std::uint64_t recurrence = 0;
-  int batch_size = 0;
-  TryPurpose purpose = TryPurpose::exploit;
+  TryPlan plan;
 };
 
 // Limits measured for one batch size, and the cost of measuring them beside any training. A cost that is not charged to

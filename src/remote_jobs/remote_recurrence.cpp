@@ -119,17 +119,12 @@ void RemoteRecurrence::know(int batch_size, const protocol::KnownOfBatchSize& kn
   known_[batch_size] = known;
 }
 
-jobs::RunStep RemoteRecurrence::step_of(const protocol::RunAnswer& answer) {
-  know(answer.batch_size, answer.known);
+records::TryStarted RemoteRecurrence::step_of(const protocol::RunAnswer& answer) {
+  know(answer.plan.batch_size, answer.known);
   asked_.reset();
   try_number_ = answer.try_number;
-  return {.number = answer.try_number - 1,
+  return {.event = {.try_number = answer.try_number - 1, .recurrence = begun_.recurrence - 1, .plan = answer.plan},
           .seed = answer.seed,
-          .batch_size = answer.batch_size,
-          .limit = answer.limit,
-          .max_epochs = answer.max_epochs,
-          .budget = answer.budget,
-          .purpose = answer.purpose,
           .why = answer.why};
 }
 
@@ -141,19 +136,19 @@ std::optional<jobs::Step> RemoteRecurrence::next(jobs::Wait wait) {
   }
   const auto answer = protocol::read_service_answer<protocol::NextAnswer>(*text);
   if (const auto* const profile = std::get_if<protocol::ProfileAnswer>(&answer)) {
-    know(profile->batch_size, profile->known);
-    asked_ = {.batch_size = profile->batch_size, .limits = profile->limits};
+    know(profile->asked.batch_size, profile->known);
+    asked_ = profile->asked;
     next_seed_ = profile->seed;
-    return jobs::ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = profile->why};
+    return profile->asked;
   }
   if (const auto* const give_up = std::get_if<protocol::GiveUpAnswer>(&answer)) {
     over_ = true;
-    return jobs::GiveUpStep{.tries = give_up->tries, .never_reached = give_up->never_reached};
+    return give_up->failed;
   }
   return step_of(std::get<protocol::RunAnswer>(answer));
 }
 
-std::optional<jobs::RunStep> RemoteRecurrence::claim(int batch_size, jobs::Wait wait) {
+std::optional<records::TryStarted> RemoteRecurrence::claim(int batch_size, jobs::Wait wait) {
   const std::optional<std::string> text =
       ask("claim", records::json_line(protocol::ClaimTry{.batch_size = batch_size}), wait);
   if (!text) {
@@ -167,17 +162,14 @@ void RemoteRecurrence::profiled(const records::LimitsMeasured& measured) {
   records::merge(known_[measured.batch_size].limits, measured.limits);
 }
 
-void RemoteRecurrence::epochs(const records::EpochsTrained& trained) {
-  records::EpochsTrained named = trained;
-  named.try_number = try_number_;
-  tell(change("epochs", records::json_line(named)), Outbox::Kind::replace);
+void RemoteRecurrence::epochs(const records::TryProgress& progress) {
+  tell(change("epochs", records::json_line(records::EpochsTrained{.try_number = try_number_, .progress = progress})),
+       Outbox::Kind::replace);
 }
 
-void RemoteRecurrence::finished(const records::TryOver& over) {
-  records::TryOver named = over;
-  named.try_number = try_number_;
-  tell(change("finished", records::json_line(named)));
-  over_ = reached(over.outcome);
+void RemoteRecurrence::finished(const records::TryResult& result) {
+  tell(change("finished", records::json_line(records::TryOver{.try_number = try_number_, .result = result})));
+  over_ = reached(result.outcome);
   asked_.reset();
 }
 

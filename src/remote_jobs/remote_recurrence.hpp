@@ -53,10 +53,10 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
 
   [[nodiscard]] bool over() const override { return over_; }
   std::optional<jobs::Step> next(jobs::Wait wait) override;
-  std::optional<jobs::RunStep> claim(int batch_size, jobs::Wait wait) override;
+  std::optional<records::TryStarted> claim(int batch_size, jobs::Wait wait) override;
   void profiled(const records::LimitsMeasured& measured) override;
-  void epochs(const records::EpochsTrained& trained) override;
-  void finished(const records::TryOver& over) override;
+  void epochs(const records::TryProgress& progress) override;
+  void finished(const records::TryResult& result) override;
   void give_up(const std::string& reason) override;
   void beat() override;
   void settle() override;
@@ -72,7 +72,7 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   void settle(Patience& left);
   void throw_refusal() const;
   void know(int batch_size, const protocol::KnownOfBatchSize& known);
-  jobs::RunStep step_of(const protocol::RunAnswer& answer);
+  records::TryStarted step_of(const protocol::RunAnswer& answer);
 
   Clock& clock_;
   RemotePlan plan_;
@@ -82,8 +82,8 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   optimize::JobSpec spec_;
   std::map<int, protocol::KnownOfBatchSize> known_;
   std::uint64_t next_seed_ = 0;
-  std::optional<protocol::ProfileAsked> asked_;  // not yet answered with all that was asked for
-  std::uint64_t try_number_ = 0;                 // of the running try, from 1
+  std::optional<records::ProfileAsked> asked_;  // not yet answered with all that was asked for
+  std::uint64_t try_number_ = 0;                // of the running try, from 1
   bool over_ = false;
   bool asking_ = false;
   std::atomic<Instant> last_beat_;

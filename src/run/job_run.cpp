@@ -220,41 +220,42 @@ void JobRun::hear(const jobs::DriverEvent& event) {
   std::visit([this](const auto& one) { hear_of(one); }, event);
 }
 
-void JobRun::hear_of(const jobs::ProfileStep& step) {
-  messages_.say(profiling_text(step, !options_.batch_sizes.empty()));
+void JobRun::hear_of(const records::ProfileAsked& asked) {
+  messages_.say(profiling_text(asked, !options_.batch_sizes.empty()));
 }
 
 // After an interrupt no training follows.
-void JobRun::hear_of(const jobs::RunStep& step) {
+void JobRun::hear_of(const records::TryStarted& started) {
   if (is_interrupted()) {
     return;
   }
-  messages_.say(try_text(step, !options_.batch_sizes.empty()));
+  messages_.say(try_text(started, !options_.batch_sizes.empty()));
 }
 
-void JobRun::hear_of(const jobs::GiveUpStep& step) {
-  messages_.warn(give_up_text(options_, step, closest_));
+void JobRun::hear_of(const records::FailedTries& failed) {
+  messages_.warn(give_up_text(options_, failed, closest_));
 }
 
 void JobRun::hear_of(const jobs::TryJudged& judged) {
-  outcome_ = judged.over.outcome;
-  took_ = judged.over.time;
-  note_metric(judged.step.batch_size, judged.over.metric);
+  const records::TryPlan& plan = judged.step.event.plan;
+  const records::TryProgress& progress = judged.result.progress;
+  outcome_ = judged.result.outcome;
+  took_ = progress.time;
+  note_metric(plan.batch_size, progress.metric);
   if (records::reached(outcome_)) {
     if (options_.target) {
-      if (const auto question = direction_question(*options_.target, judged.over.epochs, judged.over.metric)) {
+      if (const auto question = direction_question(*options_.target, progress.epochs, progress.metric)) {
         messages_.warn(*question);
       }
     }
   } else {
-    messages_.say(
-        miss_text({.outcome = outcome_,
-                   .batch_size = options_.batch_sizes.empty() ? std::nullopt : std::optional{judged.step.batch_size},
-                   .epochs = judged.over.epochs,
-                   .epochs_used_up = judged.over.epochs >= judged.step.max_epochs,
-                   .energy = judged.energy,
-                   .metric = judged.over.metric,
-                   .exit_code = judged.over.exit_code}));
+    messages_.say(miss_text({.outcome = outcome_,
+                             .batch_size = options_.batch_sizes.empty() ? std::nullopt : std::optional{plan.batch_size},
+                             .epochs = progress.epochs,
+                             .epochs_used_up = progress.epochs >= plan.max_epochs,
+                             .energy = judged.energy,
+                             .metric = progress.metric,
+                             .exit_code = judged.result.exit_code}));
   }
 }
 

@@ -52,10 +52,10 @@ class JobRun {
   void complain();
 
   void hear(const jobs::DriverEvent& event);
-  void hear_of(const jobs::ProfileStep& step);
-  void hear_of(const jobs::RunStep& step);
-  void hear_of(const jobs::GiveUpStep& step);
-  void hear_of(const jobs::LimitsRecorded& /*recorded*/) {}
+  void hear_of(const records::ProfileAsked& asked);
+  void hear_of(const records::TryStarted& started);
+  void hear_of(const records::FailedTries& failed);
+  void hear_of(const records::LimitsMeasured& /*measured*/) {}
   void hear_of(const jobs::EpochTrained& trained) { note_metric(trained.batch_size, trained.metric); }
   void hear_of(const jobs::TryJudged& judged);
   void hear_of(const jobs::TrainingOver& over);

@@ -106,15 +106,17 @@ std::string regained_text(const LimitChange& change) {
 
 }  // namespace
 
-std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes) {
-  return fmt::format("measuring {} under {}: {}", batch(step.batch_size, has_batch_sizes), limits_text(step.limits),
-                     step.why);
+std::string profiling_text(const records::ProfileAsked& asked, bool has_batch_sizes) {
+  return fmt::format("measuring {} under {}: {}", batch(asked.batch_size, has_batch_sizes), limits_text(asked.limits),
+                     asked.why);
 }
 
-std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
+std::string try_text(const records::TryStarted& started, bool has_batch_sizes) {
+  const records::TryPlan& plan = started.event.plan;
   const std::string limit =
-      step.limit ? fmt::format(" under {:.6g} W", step.limit->value()) : std::string{", measuring its power limits"};
-  return fmt::format("try {}: {}{}: {}", step.number + 1, batch(step.batch_size, has_batch_sizes), limit, step.why);
+      plan.limit ? fmt::format(" under {:.6g} W", plan.limit->value()) : std::string{", measuring its power limits"};
+  return fmt::format("try {}: {}{}: {}", started.event.try_number + 1, batch(plan.batch_size, has_batch_sizes), limit,
+                     started.why);
 }
 
 std::string miss_text(const Miss& miss) {
@@ -143,10 +145,10 @@ std::string miss_text(const Miss& miss) {
   return what + fmt::format("{} {}: nothing was learned from it", how, took);
 }
 
-std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
+std::string give_up_text(const RunOptions& options, const records::FailedTries& failed,
                          const std::optional<Closest>& closest) {
-  if (!step.never_reached) {
-    return fmt::format("{} tries have missed the target, and no more are made: see `zeus jobs {}`", step.tries,
+  if (!failed.never_reached) {
+    return fmt::format("{} tries have missed the target, and no more are made: see `zeus jobs {}`", failed.tries,
                        options.job);
   }
   std::string text = "the target was missed";

@@ -18,8 +18,8 @@
 namespace zeus::run {
 
 // What it does now, and why.
-std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes);
-std::string try_text(const jobs::RunStep& step, bool has_batch_sizes);
+std::string profiling_text(const records::ProfileAsked& asked, bool has_batch_sizes);
+std::string try_text(const records::TryStarted& started, bool has_batch_sizes);
 
 // The result of a try that missed the target.
 struct Miss {
@@ -39,7 +39,7 @@ struct Closest {
   int batch_size = 0;
 };
 // No further try follows, and the target was not reached.
-std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
+std::string give_up_text(const RunOptions& options, const records::FailedTries& failed,
                          const std::optional<Closest>& closest);
 
 // What the command took after its target, if that deserves a line compared with the time until the target.

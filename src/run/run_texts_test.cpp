@@ -283,7 +283,7 @@ TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
   RunOptions options;
   options.job = "nightly";
   options.target = records::JobTarget{.metric = 0.9};
-  const jobs::GiveUpStep never{.tries = 1, .never_reached = true};
+  const records::FailedTries never{.tries = 1, .never_reached = true};
   EXPECT_EQ(give_up_text(options, never, Closest{.metric = 0.71, .batch_size = 1}),
             "the target of 0.9 was missed, and has never been reached: the closest was 0.71; if it is right, it takes "
             "more epochs: `zeus jobs nightly redefine` changes target_metric and max_epochs");

@@ -220,14 +220,15 @@ transport::Answer choose_batch_size(Service& service, const Call& call) {
           .user = call.visitor().user,
           .lease = is_beating ? std::nullopt : std::optional{existing_lease(job.longest_epoch())},
           .request = request_of(call, "batch size")};
-      const jobs::IssuedTry issued = job.issue(definition.device, beginning);
+      const records::TryStarted issued = job.issue(definition.device, beginning);
       transport::Answer told = json_answer(
-          200, records::json_line(ExistingTrial{.job_id = name,
-                                                .batch_size = issued.step.batch_size,
-                                                .trial_number = static_cast<std::int64_t>(issued.step.number) + 1}));
+          200,
+          records::json_line(ExistingTrial{.job_id = name,
+                                           .batch_size = issued.event.plan.batch_size,
+                                           .trial_number = static_cast<std::int64_t>(issued.event.try_number) + 1}));
       if (is_beating) {
         told.headers.add(beat_path_header, fmt::format("/api/v1/jobs/{}/recurrences/{}/beat",
-                                                       protocol::percent_encoded(name), issued.recurrence + 1));
+                                                       protocol::percent_encoded(name), issued.event.recurrence + 1));
       }
       return told;
     });
@@ -242,7 +243,7 @@ transport::Answer report_epoch(Service& service, const Call& call) {
         refuse(bad_request, no_such_trial(result.trial));
       }
       require_own(*known, call.visitor());
-      const jobs::EpochAnswer said = job.report(epoch_report(result, job.definition().device));
+      const jobs::EpochAnswer said = job.report(known->number, progress_of(result, job.definition().device));
       return json_answer(
           200, records::json_line(existing_verdict(result, said, known->outcome == records::TryOutcome::lost)));
     });
@@ -321,9 +322,8 @@ Seconds existing_lease(std::optional<Seconds> longest_epoch) {
   return std::max(shortest_silence, epochs_of_silence * longest_epoch.value_or(Seconds{}));
 }
 
-jobs::EpochReport epoch_report(const ExistingResult& result, const records::JobDevice& device) {
-  return {.try_number = static_cast<std::uint64_t>(result.trial.trial_number) - 1,
-          .epochs = result.current_epoch,
+records::TryProgress progress_of(const ExistingResult& result, const records::JobDevice& device) {
+  return {.epochs = result.current_epoch,
           .metric = result.metric.value_or(std::numeric_limits<double>::quiet_NaN()),
           .gpus = {{.gpu = to_text(device),
                     .energy = {.value = result.energy,

@@ -21,7 +21,7 @@ Seconds existing_lease(std::optional<Seconds> longest_epoch);
 
 // A report as energy accounts have it. Clients do not state an uncertainty, so it is what GPUs can draw between two
 // updates of their counters, at both ends.
-jobs::EpochReport epoch_report(const ExistingResult& result, const records::JobDevice& device);
+records::TryProgress progress_of(const ExistingResult& result, const records::JobDevice& device);
 
 // The answer to a report, given what its trial has become. A trial that was `given_up` is answered by its own figures,
 // so that its training ends properly.

@@ -238,8 +238,8 @@ TEST_F(ExistingRoutes, TheTotalsOfATrialNeverFall) {
   EXPECT_TRUE(report(1, 64, 3, "0.9", 950, 20).truth("converged"));
   const auto entries = store_->entries(store_->find("m/1")->id, 0, 100);
   const auto& finished = std::get<records::TryFinished>(entries.back().body);
-  EXPECT_EQ(finished.event.energy, 1000_J);
-  EXPECT_EQ(finished.event.time, 20_s);
+  EXPECT_EQ(finished.energy, 1000_J);
+  EXPECT_EQ(finished.result.progress.time, 20_s);
 }
 
 TEST_F(ExistingRoutes, ReportsAreOnRecordToTheLastDigit) {
@@ -248,9 +248,9 @@ TEST_F(ExistingRoutes, ReportsAreOnRecordToTheLastDigit) {
   report(1, 64, 1, "0.95", 1234.5678901234567, 98.765432109876543);
   const auto entries = store_->entries(store_->find("m/1")->id, 0, 100);
   const auto& finished = std::get<records::TryFinished>(entries.back().body);
-  EXPECT_EQ(finished.event.energy, Joules{1234.5678901234567});
-  EXPECT_EQ(finished.event.time, Seconds{98.765432109876543});
-  EXPECT_EQ(finished.metric, 0.95);
+  EXPECT_EQ(finished.energy, Joules{1234.5678901234567});
+  EXPECT_EQ(finished.result.progress.time, Seconds{98.765432109876543});
+  EXPECT_EQ(finished.result.progress.metric, 0.95);
 }
 
 TEST_F(ExistingRoutes, ATrialThatEndsWithoutAResultIsTriedAgain) {

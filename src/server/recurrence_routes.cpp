@@ -75,31 +75,23 @@ protocol::KnownOfBatchSize known_of(jobs::Job& job, int batch_size) {
   return known;
 }
 
-protocol::RunAnswer answer_of(jobs::Job& job, const jobs::RunStep& step) {
-  return {.try_number = step.number + 1,
+protocol::RunAnswer answer_of(jobs::Job& job, const records::TryStarted& step) {
+  return {.try_number = step.event.try_number + 1,
           .seed = step.seed,
-          .batch_size = step.batch_size,
-          .limit = step.limit,
-          .max_epochs = step.max_epochs,
-          .budget = step.budget,
-          .purpose = step.purpose,
+          .plan = step.event.plan,
           .why = step.why,
-          .known = known_of(job, step.batch_size)};
+          .known = known_of(job, step.event.plan.batch_size)};
 }
 
 protocol::NextAnswer answer_of(jobs::Job& job, const jobs::Step& step) {
-  if (const auto* const run = std::get_if<jobs::RunStep>(&step)) {
+  if (const auto* const run = std::get_if<records::TryStarted>(&step)) {
     return answer_of(job, *run);
   }
-  if (const auto* const profile = std::get_if<jobs::ProfileStep>(&step)) {
-    return protocol::ProfileAnswer{.batch_size = profile->batch_size,
-                                   .limits = profile->limits,
-                                   .seed = job.seed_of_next_try(),
-                                   .why = profile->why,
-                                   .known = known_of(job, profile->batch_size)};
+  if (const auto* const asked = std::get_if<records::ProfileAsked>(&step)) {
+    return protocol::ProfileAnswer{
+        .asked = *asked, .seed = job.seed_of_next_try(), .known = known_of(job, asked->batch_size)};
   }
-  const auto& give_up = std::get<jobs::GiveUpStep>(step);
-  return protocol::GiveUpAnswer{.tries = give_up.tries, .never_reached = give_up.never_reached};
+  return protocol::GiveUpAnswer{.failed = std::get<records::FailedTries>(step)};
 }
 
 protocol::RecurrenceNow now_of(const jobs::Recurrence& recurrence,
@@ -122,13 +114,8 @@ Created<protocol::BegunRecurrence> begin(Service& service, const Call& call, con
 }
 
 protocol::NextAnswer next(Service& service, const Call& call, const protocol::AskNext& body) {
-  std::optional<jobs::ProfileStep> answered_last;
-  if (body.unmeasured) {
-    answered_last =
-        jobs::ProfileStep{.batch_size = body.unmeasured->batch_size, .limits = body.unmeasured->limits, .why = {}};
-  }
   return with_recurrence(service, call, "next", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
-    return answer_of(job, recurrence.next(answered_last));
+    return answer_of(job, recurrence.next(body.unmeasured));
   });
 }
 
@@ -149,16 +136,16 @@ protocol::KnownOfBatchSize profiled(Service& service, const Call& call, const re
 
 protocol::RecurrenceNow epochs(Service& service, const Call& call, const records::EpochsTrained& body) {
   return with_recurrence(service, call, "epochs", [&](jobs::Job&, jobs::Recurrence& recurrence) {
-    recurrence.epochs(body);
+    recurrence.epochs(body.progress, body.try_number);
     return now_of(recurrence);
   });
 }
 
 protocol::RecurrenceNow finished(Service& service, const Call& call, const records::TryOver& body) {
   return with_recurrence(service, call, "finished", [&](jobs::Job&, jobs::Recurrence& recurrence) {
-    recurrence.finished(body);
+    recurrence.finished(body.result, body.try_number);
     return now_of(recurrence,
-                  reached(body.outcome) ? records::RecurrenceState::reached : records::RecurrenceState::running);
+                  reached(body.result.outcome) ? records::RecurrenceState::reached : records::RecurrenceState::running);
   });
 }
 

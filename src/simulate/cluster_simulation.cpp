@@ -62,7 +62,7 @@ class GroupSimulation {
   void submit(std::size_t job, Seconds now) {
     while (true) {
       const optimize::Action action = job_.next(job, submissions_);
-      if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+      if (const auto* profile = std::get_if<records::ProfileAsked>(&action)) {
         ProfilingResult measured = stage_.profile(*profile);
         total_.energy += measured.energy * jobs_[job].runtime_ratio;
         total_.time += measured.time * jobs_[job].runtime_ratio;
@@ -73,7 +73,7 @@ class GroupSimulation {
                                            .time = measured.time});
         continue;
       }
-      const auto* run = std::get_if<optimize::RunAction>(&action);
+      const auto* run = std::get_if<records::TryPlan>(&action);
       if (run == nullptr) {
         ++total_.given_up;
         return;
@@ -83,8 +83,7 @@ class GroupSimulation {
                      .try_number = submissions_,
                      .job = job,
                      .result = stage_.run(*run, seed_, tried_[arm]++)});
-      job_.apply(records::TrySubmitted{
-          .try_number = submissions_++, .recurrence = job, .batch_size = run->batch_size, .purpose = run->purpose});
+      job_.apply(records::TrySubmitted{.try_number = submissions_++, .recurrence = job, .plan = *run});
       return;
     }
   }

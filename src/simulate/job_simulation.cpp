@@ -101,15 +101,15 @@ class Simulation {
     while (true) {
       optimize::Action action = job_.next(slot.recurrence, submissions_);
       if (options_.live) {
-        action = unless_in_vain(std::move(action), slot.missed, std::ranges::count(worked_, true) > 0);
+        action = optimize::unless_in_vain(std::move(action), slot.missed, std::ranges::count(worked_, true) > 0);
       }
-      if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+      if (const auto* profile = std::get_if<records::ProfileAsked>(&action)) {
         if (measure(slot, stage, *profile)) {
           continue;
         }
         action = unmeasured(*profile, stage);
       }
-      const auto* run = std::get_if<optimize::RunAction>(&action);
+      const auto* run = std::get_if<records::TryPlan>(&action);
       if (run == nullptr && options_.live) {
         apply(records::RecurrenceAbandoned{.recurrence = slot.recurrence});
         recur(slot);
@@ -118,7 +118,7 @@ class Simulation {
       if (run == nullptr) {
         throw Error{ErrorKind::unavailable,
                     fmt::format("{}: recurrence {} failed {} times", stage.workload().name, slot.recurrence + 1,
-                                std::get<optimize::GiveUpAction>(action).tries),
+                                std::get<records::FailedTries>(action).tries),
                     "choose an easier target, more epochs or a larger beta"};
       }
       const std::size_t arm = stage.workload().arm_of(run->batch_size);
@@ -132,18 +132,15 @@ class Simulation {
       slot.end += slot.result.time;
       slot.busy = true;
       slot.try_number = submissions_++;
-      apply(records::TrySubmitted{.try_number = slot.try_number,
-                                  .recurrence = slot.recurrence,
-                                  .batch_size = run->batch_size,
-                                  .purpose = run->purpose});
+      apply(records::TrySubmitted{.try_number = slot.try_number, .recurrence = slot.recurrence, .plan = *run});
       return;
     }
   }
 
   // The try that runs if the requested limits could not be measured. A trace need not have each limit of each batch
   // size: then the try runs under the best one that is known, or measures those there are.
-  [[nodiscard]] optimize::RunAction unmeasured(const optimize::ProfileAction& asked, const Stage& stage) const {
-    optimize::RunAction run = optimize::unmeasured(asked, spec_);
+  [[nodiscard]] records::TryPlan unmeasured(const records::ProfileAsked& asked, const Stage& stage) const {
+    records::TryPlan run = optimize::unmeasured(asked, spec_);
     const std::size_t arm = stage.workload().arm_of(asked.batch_size);
     if (stage.profile({.batch_size = asked.batch_size, .limits = {*run.limit}}).limits.empty()) {
       const bool known = !job_.profiles().limits(arm).empty();
@@ -153,7 +150,7 @@ class Simulation {
   }
 
   // Measures limits before a try; false if that is impossible.
-  bool measure(Slot& slot, const Stage& stage, const optimize::ProfileAction& asked) {
+  bool measure(Slot& slot, const Stage& stage, const records::ProfileAsked& asked) {
     if (slot.under_way != asked.batch_size) {
       abandon(slot, stage);
     }

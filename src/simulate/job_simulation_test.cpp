@@ -92,11 +92,11 @@ TEST(JobSimulation, ADroppedStateDecidesTheSame) {
       }
       const optimize::RecurringJob copied{kept};
       const auto describe = [](const optimize::Action& action) {
-        if (const auto* go = std::get_if<optimize::RunAction>(&action)) {
+        if (const auto* go = std::get_if<records::TryPlan>(&action)) {
           return fmt::format("run {} {} {} {}", go->batch_size, go->limit.value_or(Watts{}).value(), go->max_epochs,
                              go->budget.value_or(Joules{}).value());
         }
-        const auto* profile = std::get_if<optimize::ProfileAction>(&action);
+        const auto* profile = std::get_if<records::ProfileAsked>(&action);
         return profile == nullptr ? std::string{"give up"}
                                   : fmt::format("profile {} {}", profile->batch_size, profile->limits.size());
       };

@@ -42,7 +42,7 @@ Stage::Draw Stage::draw(std::size_t arm, std::uint64_t seed, std::uint64_t nth) 
   return {.needed = mishap.misses ? std::nullopt : known.runs[which], .mishap = mishap};
 }
 
-TryResult Stage::run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth,
+TryResult Stage::run(const records::TryPlan& action, std::uint64_t seed, std::uint64_t nth,
                      const std::optional<UnderWay>& under_way) const {
   TryResult result{
       .arm = workload_->arm_of(action.batch_size), .energy = {}, .time = {}, .cost = {}, .expected_cost = {}};
@@ -92,7 +92,7 @@ TryResult Stage::run(const optimize::RunAction& action, std::uint64_t seed, std:
   return result;
 }
 
-ProfilingResult Stage::profile(const optimize::ProfileAction& action) const {
+ProfilingResult Stage::profile(const records::ProfileAsked& action) const {
   const WorkloadArm& arm = workload_->arms[workload_->arm_of(action.batch_size)];
   const auto shares = static_cast<double>(arm.limits.size());
   ProfilingResult result{.limits = {}, .energy = {}, .time = {}};

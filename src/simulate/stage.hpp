@@ -60,11 +60,11 @@ class Stage {
   };
   // Carries an action out, as the `nth` try (from 0) of its batch size. With `under_way`, as in live trainings,
   // measuring belongs to the try and counts against its budget. Without it, the budget covers only the try's epochs.
-  [[nodiscard]] TryResult run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth,
+  [[nodiscard]] TryResult run(const records::TryPlan& action, std::uint64_t seed, std::uint64_t nth,
                               const std::optional<UnderWay>& under_way = {}) const;
   // Measures limits beforehand: 5 s of each, or an equal share of one epoch if that is less. Leaves out limits that
   // were not measured at this batch size.
-  [[nodiscard]] ProfilingResult profile(const optimize::ProfileAction& action) const;
+  [[nodiscard]] ProfilingResult profile(const records::ProfileAsked& action) const;
   // All limits of an arm, as measured by a try's first epoch.
   [[nodiscard]] const std::vector<records::LimitProfile>& limits(std::size_t arm) const {
     return workload_->arms[arm].limits;

@@ -21,7 +21,7 @@ UnprofiledPolicy::UnprofiledPolicy(const UnprofiledPolicy& other)
 
 void UnprofiledPolicy::apply(const records::JobEvent& event, const optimize::ProfileBook& profiles) {
   if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
-    running_[submitted->try_number] = limit_of(spec_.arm_of(submitted->batch_size));
+    running_[submitted->try_number] = limit_of(spec_.arm_of(submitted->plan.batch_size));
   } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
     const auto running = running_.find(ended->try_number);
     if (running != running_.end() && ended->epochs > 0) {

@@ -96,13 +96,13 @@ records::Spent of_entries(const std::vector<JobEntry>& entries, double eta) {
     if (const auto* const begun = std::get_if<records::RecurrenceBegun>(&entry.body)) {
       max_power[begun->recurrence] = begun->device.max_power;
     } else if (const auto* const measured = std::get_if<records::ProfileTaken>(&entry.body)) {
-      add(measured->event.recurrence, measured->event.energy, measured->event.time);
+      add(measured->recurrence, measured->energy, measured->measured.time);
     } else if (const auto* const finished = std::get_if<records::TryFinished>(&entry.body)) {
-      const bool unknown = finished->left_out && finished->gpus.empty();
+      const bool unknown = finished->result.left_out && finished->result.progress.gpus.empty();
       if (unknown) {
-        sum.time += finished->event.time;
+        sum.time += finished->result.progress.time;
       } else {
-        add(finished->event.recurrence, finished->event.energy, finished->event.time);
+        add(finished->recurrence, finished->energy, finished->result.progress.time);
       }
     }
   }
@@ -201,10 +201,10 @@ TEST(Account, KnowsWhatTheLastRecurrencesSavedWheneverTheyWere) {
       const bool redefines = std::holds_alternative<records::JobRedefined>(entry->body);
       const auto* const finished = std::get_if<records::TryFinished>(&entry->body);
       redefined_since = redefined_since || redefines;
-      if (finished == nullptr || !records::reached(finished->event.outcome)) {
+      if (finished == nullptr || !records::reached(finished->result.outcome)) {
         continue;
       }
-      const records::RecurrenceView one = whole.shown(whole.recurrences()[finished->event.recurrence]);
+      const records::RecurrenceView one = whole.shown(whole.recurrences()[finished->recurrence]);
       if (one.default_energy) {
         saved += *one.default_energy - one.energy.value();
         cost += *one.default_cost - one.cost.value();

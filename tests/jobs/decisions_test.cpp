@@ -99,11 +99,11 @@ class Replay {
 
   void step(const records::TrySubmitted& event) {
     const Step next = of(event.recurrence).next();
-    ASSERT_TRUE(std::holds_alternative<RunStep>(next)) << "try " << event.try_number;
-    const auto& run = std::get<RunStep>(next);
-    EXPECT_EQ(run.number, event.try_number);
-    ASSERT_EQ(run.batch_size, event.batch_size) << "try " << event.try_number;
-    EXPECT_EQ(run.purpose, event.purpose);
+    ASSERT_TRUE(std::holds_alternative<records::TryStarted>(next)) << "try " << event.try_number;
+    const auto& run = std::get<records::TryStarted>(next);
+    EXPECT_EQ(run.event.try_number, event.try_number);
+    ASSERT_EQ(run.event.plan.batch_size, event.plan.batch_size) << "try " << event.try_number;
+    EXPECT_EQ(run.event.plan.purpose, event.plan.purpose);
     EXPECT_FALSE(run.why.empty());
   }
   // The simulator's epochs all cost exactly what was measured for their limit.
@@ -113,10 +113,10 @@ class Replay {
     const bool beforehand = event.time > Seconds{};
     if (beforehand) {
       const Step next = of(event.recurrence).next();
-      ASSERT_TRUE(std::holds_alternative<ProfileStep>(next)) << "recurrence " << event.recurrence;
-      EXPECT_EQ(std::get<ProfileStep>(next).batch_size, event.batch_size);
+      ASSERT_TRUE(std::holds_alternative<records::ProfileAsked>(next)) << "recurrence " << event.recurrence;
+      EXPECT_EQ(std::get<records::ProfileAsked>(next).batch_size, event.batch_size);
       for (const records::LimitProfile& limit : event.limits) {
-        EXPECT_EQ(std::ranges::count(std::get<ProfileStep>(next).limits, limit.limit), 1);
+        EXPECT_EQ(std::ranges::count(std::get<records::ProfileAsked>(next).limits, limit.limit), 1);
       }
     }
     of(event.recurrence)
@@ -128,14 +128,8 @@ class Replay {
   void step(const records::TryEnded& event) {
     of(event.recurrence)
         .finished({.outcome = event.outcome,
-                   .epochs = event.epochs,
-                   .gpus = measured(event.energy),
-                   .time = event.time,
-                   .limit = {},
-                   .metric = {},
-                   .exit_code = 0,
-                   .left_out = {},
-                   .whole_epochs = {}});
+                   .progress = {.epochs = event.epochs, .gpus = measured(event.energy), .time = event.time},
+                   .exit_code = 0});
     if (reached(event.outcome)) {
       EXPECT_TRUE(of(event.recurrence).over());
       running_.erase(event.recurrence);

@@ -326,30 +326,31 @@ records::JobDefinition definition_of(const Script& script, const Stage& stage) {
 // A session with the same bounds would have stopped this try at the same point. It does not judge before the first
 // epoch, and crashes are up to the program.
 void judge_by_session(const TryJudged& over, const Stage& stage, Watts limit) {
-  const records::TryOver& finished = over.over;
-  if (finished.epochs == 0 || finished.outcome == records::TryOutcome::lost || finished.exit_code) {
+  const records::TryPlan& plan = over.step.event.plan;
+  const records::TryProgress& whole = over.result.progress;
+  if (whole.epochs == 0 || over.result.outcome == records::TryOutcome::lost || over.result.exit_code) {
     return;
   }
   TrainingOptions options;
   options.stopping.target = TrainingTarget{.metric = target};
-  options.stopping.max_epochs = static_cast<std::uint64_t>(over.step.max_epochs);
-  options.stopping.cost_limit = over.step.budget;
-  const std::size_t arm = stage.workload().arm_of(over.step.batch_size);
+  options.stopping.max_epochs = static_cast<std::uint64_t>(plan.max_epochs);
+  options.stopping.cost_limit = plan.budget;
+  const std::size_t arm = stage.workload().arm_of(plan.batch_size);
   const Joules epoch = stage.cost().of_epoch(stage.limits(arm)[stage.workload().limit_of(arm, limit)]);
-  const Joules cost = stage.cost().of(over.energy, finished.time);
-  const bool reached = finished.outcome == records::TryOutcome::reached;
-  for (int epochs = 1; epochs <= finished.epochs; ++epochs) {
-    const bool last = epochs == finished.epochs;
+  const Joules cost = stage.cost().of(over.energy, whole.time);
+  const bool reached = over.result.outcome == records::TryOutcome::reached;
+  for (int epochs = 1; epochs <= whole.epochs; ++epochs) {
+    const bool last = epochs == whole.epochs;
     const std::optional<StopReason> reason =
         train::stop_reason_of(options, {.epochs = static_cast<std::uint64_t>(epochs),
                                         .metric = last && reached ? target : 0.1,
-                                        .cost = cost - epoch * static_cast<double>(finished.epochs - epochs),
+                                        .cost = cost - epoch * static_cast<double>(whole.epochs - epochs),
                                         .next_cost = epoch});
-    const StopReason end = reached                                   ? StopReason::target_reached
-                           : finished.epochs == over.step.max_epochs ? StopReason::epochs_used_up
-                                                                     : StopReason::too_expensive;
+    const StopReason end = reached                           ? StopReason::target_reached
+                           : whole.epochs == plan.max_epochs ? StopReason::epochs_used_up
+                                                             : StopReason::too_expensive;
     EXPECT_EQ(reason, last ? std::optional{end} : std::nullopt)
-        << "try " << over.step.number << " after " << epochs << " of " << finished.epochs << " epochs";
+        << "try " << over.step.event.try_number << " after " << epochs << " of " << whole.epochs << " epochs";
   }
 }
 
@@ -363,18 +364,18 @@ Story driven(const Script& script, const Stage& stage) {
   Story story;
   for (std::uint64_t number = 0; number < script.options.recurrences; ++number) {
     const auto hear = [&](const DriverEvent& event) {
-      if (std::holds_alternative<ProfileStep>(event) || std::holds_alternative<RunStep>(event)) {
-        training.beforehand = std::holds_alternative<ProfileStep>(event);
+      if (std::holds_alternative<records::ProfileAsked>(event) || std::holds_alternative<records::TryStarted>(event)) {
+        training.beforehand = std::holds_alternative<records::ProfileAsked>(event);
       } else if (const auto* over = std::get_if<TryJudged>(&event)) {
-        EXPECT_EQ(training.seed(), definition.seed + 1 + over->step.number);
-        EXPECT_EQ(over->step.number, story.tries.size());
+        EXPECT_EQ(training.seed(), definition.seed + 1 + over->step.event.try_number);
+        EXPECT_EQ(over->step.event.try_number, story.tries.size());
         story.tries.push_back({.recurrence = number,
-                               .batch_size = over->step.batch_size,
+                               .batch_size = over->step.event.plan.batch_size,
                                .limit = training.in_force(),
-                               .outcome = over->over.outcome,
-                               .epochs = over->over.epochs,
+                               .outcome = over->result.outcome,
+                               .epochs = over->result.progress.epochs,
                                .energy = over->energy,
-                               .time = over->over.time});
+                               .time = over->result.progress.time});
         training.count_try();
         judge_by_session(*over, stage, training.in_force());
       }

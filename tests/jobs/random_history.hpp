@@ -89,11 +89,8 @@ class RandomHistory {
     add(records::LateReport{
         .try_number = lost.last.number,
         .recurrence = lost.recurrence,
-        .epochs = epochs,
         .outcome = random_.below(3) == 0 ? std::optional{records::TryOutcome::reached} : std::nullopt,
-        .metric = 0.5,
-        .gpus = {gpu(900.0 * epochs)},
-        .time = Seconds{10.0 * epochs}});
+        .progress = {.epochs = epochs, .metric = 0.5, .gpus = {gpu(900.0 * epochs)}, .time = Seconds{10.0 * epochs}}});
   }
 
   void redefine() {
@@ -125,10 +122,10 @@ class RandomHistory {
     } else if (random_.below(3) == 0) {
       add(records::EpochsRun{.try_number = open.running->number,
                              .recurrence = open.number,
-                             .epochs = open.running->epochs + 1,
-                             .metric = 0.1,
-                             .gpus = {gpu(900.0 * (open.running->epochs + 1))},
-                             .time = Seconds{10.0 * (open.running->epochs + 1)}});
+                             .progress = {.epochs = open.running->epochs + 1,
+                                          .metric = 0.1,
+                                          .gpus = {gpu(900.0 * (open.running->epochs + 1))},
+                                          .time = Seconds{10.0 * (open.running->epochs + 1)}}});
     } else {
       finish(open);
     }
@@ -137,15 +134,12 @@ class RandomHistory {
   void give_up(const jobs::OpenRecurrence& open) {
     const std::uint64_t number = open.number;
     if (open.running) {
-      records::TryFinished lost;
-      lost.event = {.try_number = open.running->number,
-                    .recurrence = number,
-                    .batch_size = open.running->batch_size,
-                    .outcome = records::TryOutcome::lost,
-                    .epochs = open.running->epochs,
-                    .energy = open.running->energy,
-                    .time = open.running->time};
-      add(lost);
+      add(records::TryFinished{.try_number = open.running->number,
+                               .recurrence = number,
+                               .batch_size = open.running->batch_size,
+                               .energy = open.running->energy,
+                               .result = {.outcome = records::TryOutcome::lost,
+                                          .progress = {.epochs = open.running->epochs, .time = open.running->time}}});
     }
     add(records::RecurrenceGivenUp{.recurrence = number, .reason = "its owner is gone"});
   }
@@ -153,31 +147,26 @@ class RandomHistory {
   void start(const jobs::OpenRecurrence& open) {
     const std::uint64_t number = open.number;
     const optimize::Action action = state_.job().next(number, state_.tries());
-    if (const auto* const asked = std::get_if<optimize::ProfileAction>(&action); asked != nullptr) {
-      records::ProfileTaken taken{.event = {.recurrence = number, .batch_size = asked->batch_size}, .gpus = {gpu(40)}};
-      taken.event.energy = 40_J;
-      taken.event.time = 1_s;
+    if (const auto* const asked = std::get_if<records::ProfileAsked>(&action); asked != nullptr) {
+      records::ProfileTaken taken{
+          .recurrence = number,
+          .measured = {.batch_size = asked->batch_size, .limits = {}, .charged = {gpu(40)}, .time = 1_s},
+          .energy = 40_J};
       for (const Watts limit : asked->limits) {
-        taken.event.limits.push_back({.limit = limit,
-                                      .epoch_time = Seconds{random_.uniform(9.0, 12.0) * 250.0 / limit.value()},
-                                      .average_power = limit * random_.uniform(0.8, 0.95)});
+        taken.measured.limits.push_back({.limit = limit,
+                                         .epoch_time = Seconds{random_.uniform(9.0, 12.0) * 250.0 / limit.value()},
+                                         .average_power = limit * random_.uniform(0.8, 0.95)});
       }
       add(taken);
       return;
     }
-    if (std::holds_alternative<optimize::GiveUpAction>(action)) {
+    if (std::holds_alternative<records::FailedTries>(action)) {
       add(records::RecurrenceGivenUp{.recurrence = number, .reason = "20 tries failed"});
       return;
     }
-    const auto& run = std::get<optimize::RunAction>(action);
-    add(records::TryStarted{.event = {.try_number = state_.tries(),
-                                      .recurrence = number,
-                                      .batch_size = run.batch_size,
-                                      .purpose = run.purpose},
-                            .limit = run.limit,
-                            .max_epochs = run.max_epochs,
-                            .budget = run.budget,
-                            .seed = state_.tries()});
+    add(records::TryStarted{
+        .event = {.try_number = state_.tries(), .recurrence = number, .plan = std::get<records::TryPlan>(action)},
+        .seed = state_.tries()});
   }
 
   void finish(const jobs::OpenRecurrence& open) {
@@ -186,33 +175,34 @@ class RandomHistory {
     const Seconds epoch{random_.uniform(9.5, 10.5) * (1.0 + 30.0 / limit.value())};
     const Joules energy = limit * 0.9 * epoch;
     records::TryFinished done;
-    done.event = {.try_number = open.running->number,
-                  .recurrence = open.number,
-                  .batch_size = open.running->batch_size,
-                  .outcome = random_.below(5) == 0 ? records::TryOutcome::stopped : records::TryOutcome::reached,
-                  .epochs = random_.below(9) == 0 ? 0 : epochs,
-                  .energy = energy * epochs + 300_J,
-                  .time = epoch * epochs + 4_s};
-    done.gpus = {gpu(done.event.energy.value())};
-    done.limit = limit;
-    done.metric = 0.9;
-    done.exit_code = 0;
+    done.try_number = open.running->number;
+    done.recurrence = open.number;
+    done.batch_size = open.running->batch_size;
+    done.energy = energy * epochs + 300_J;
+    records::TryResult& result = done.result;
+    result.outcome = random_.below(5) == 0 ? records::TryOutcome::stopped : records::TryOutcome::reached;
+    result.progress = {.epochs = random_.below(9) == 0 ? 0 : epochs,
+                       .metric = 0.9,
+                       .gpus = {gpu(done.energy.value())},
+                       .time = epoch * epochs + 4_s};
+    result.limit = limit;
+    result.exit_code = 0;
     if (random_.below(4) != 0) {
-      done.whole_epochs = records::WholeEpochs{.limit = limit,
-                                               .count = epochs - 1,
-                                               .time = epoch * (epochs - 1),
-                                               .energy = energy * (epochs - 1),
-                                               .time_deviation = epoch * 0.01,
-                                               .energy_deviation = energy * 0.01,
-                                               .start_time = 4_s,
-                                               .start_energy = random_.below(40) == 0 ? 1e7_J : 300_J};
+      result.whole_epochs = records::WholeEpochs{.limit = limit,
+                                                 .count = epochs - 1,
+                                                 .time = epoch * (epochs - 1),
+                                                 .energy = energy * (epochs - 1),
+                                                 .time_deviation = epoch * 0.01,
+                                                 .energy_deviation = energy * 0.01,
+                                                 .start_time = 4_s,
+                                                 .start_energy = random_.below(40) == 0 ? 1e7_J : 300_J};
     }
     if (random_.below(20) == 0) {
-      done.left_out = "another process held the GPU's limit";
+      result.left_out = "another process held the GPU's limit";
     } else if (random_.below(30) == 0) {
-      done.left_out = "its energy is not known: the counter was reset";
-      done.gpus.clear();
-      done.event.energy = {};
+      result.left_out = "its energy is not known: the counter was reset";
+      result.progress.gpus.clear();
+      done.energy = {};
     }
     add(done);
   }

@@ -119,7 +119,7 @@ Course course_of(const simulate::Workload& workload, std::uint64_t seed) {
       ++view.recurrences.back().tries;
       view.tries.push_back({.number = submitted->try_number + 1,
                             .recurrence = submitted->recurrence + 1,
-                            .batch_size = submitted->batch_size});
+                            .batch_size = submitted->plan.batch_size});
     }
     const auto* const ended = std::get_if<records::TryEnded>(&event);
     if (ended == nullptr || !records::reached(ended->outcome)) {
@@ -135,10 +135,10 @@ Course course_of(const simulate::Workload& workload, std::uint64_t seed) {
     }
     const optimize::Action next = job.next(view.recurrences.size(), view.tries.size());
     view.next.kind =
-        std::holds_alternative<optimize::GiveUpAction>(next) ? records::NextKind::give_up : records::NextKind::run;
-    if (const auto* const run = std::get_if<optimize::RunAction>(&next)) {
+        std::holds_alternative<records::FailedTries>(next) ? records::NextKind::give_up : records::NextKind::run;
+    if (const auto* const run = std::get_if<records::TryPlan>(&next)) {
       view.next.batch_size = run->batch_size;
-    } else if (const auto* const profile = std::get_if<optimize::ProfileAction>(&next)) {
+    } else if (const auto* const profile = std::get_if<records::ProfileAsked>(&next)) {
       view.next.batch_size = profile->batch_size;
     }
     if (!course.settled && settled_on(view)) {

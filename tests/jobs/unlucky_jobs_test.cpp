@@ -36,13 +36,13 @@ constexpr Watts power{200.0};
 constexpr Seconds epoch_time{100.0};
 
 // Answers requests for measurements until the decision is a try.
-optimize::RunAction next_run(optimize::RecurringJob& job, std::uint64_t recurrence, std::uint64_t number) {
+records::TryPlan next_run(optimize::RecurringJob& job, std::uint64_t recurrence, std::uint64_t number) {
   while (true) {
     const optimize::Action action = job.next(recurrence, number);
-    if (const auto* run = std::get_if<optimize::RunAction>(&action)) {
+    if (const auto* run = std::get_if<records::TryPlan>(&action)) {
       return *run;
     }
-    const auto& asked = std::get<optimize::ProfileAction>(action);
+    const auto& asked = std::get<records::ProfileAsked>(action);
     records::LimitsProfiled profiled{.recurrence = recurrence, .batch_size = asked.batch_size};
     for (const Watts limit : asked.limits) {
       profiled.limits.push_back({.limit = limit, .epoch_time = epoch_time, .average_power = power * (limit / 250_W)});
@@ -53,7 +53,7 @@ optimize::RunAction next_run(optimize::RecurringJob& job, std::uint64_t recurren
 
 void end(optimize::RecurringJob& job, std::uint64_t recurrence, std::uint64_t number, int batch_size, int epochs,
          records::TryOutcome outcome) {
-  job.apply(records::TrySubmitted{.try_number = number, .recurrence = recurrence, .batch_size = batch_size});
+  job.apply(records::TrySubmitted{.try_number = number, .recurrence = recurrence, .plan = {.batch_size = batch_size}});
   job.apply(records::TryEnded{.try_number = number,
                               .recurrence = recurrence,
                               .batch_size = batch_size,
@@ -70,11 +70,11 @@ TEST(UnluckyJobs, ALuckyRunDoesNotStopOrdinaryOnes) {
     static_cast<void>(next_run(job, recurrence, recurrence));
     end(job, recurrence, recurrence, 128, recurrence == 3 ? 4 : 10, records::TryOutcome::reached);
   }
-  const optimize::RunAction gamble = next_run(job, 8, 8);
+  const records::TryPlan gamble = next_run(job, 8, 8);
   ASSERT_NE(gamble.batch_size, 128);
   EXPECT_GT(*gamble.budget, 2.0 * 4.0 * epoch);
   end(job, 8, 8, gamble.batch_size, 3, records::TryOutcome::stopped);
-  const optimize::RunAction run = next_run(job, 8, 9);
+  const records::TryPlan run = next_run(job, 8, 9);
   ASSERT_EQ(run.batch_size, 128);
   EXPECT_GT(*run.budget, *gamble.budget) << "the possible loss on another batch size is smaller";
   EXPECT_GT(*run.budget, 1.5 * 10.0 * epoch * (150.0 / 250.0))
@@ -86,7 +86,7 @@ TEST(UnluckyJobs, WhereTheDefaultMissesOthersAreTried) {
   optimize::RecurringJob job = fresh_job();
   std::set<int> tried;
   for (std::uint64_t number = 0; number < 4; ++number) {
-    const optimize::RunAction run = next_run(job, 0, number);
+    const records::TryPlan run = next_run(job, 0, number);
     EXPECT_EQ(tried.empty(), run.batch_size == 128) << "the default comes first";
     tried.insert(run.batch_size);
     end(job, 0, number, run.batch_size, 100, records::TryOutcome::exhausted);

@@ -37,21 +37,19 @@ void say(const std::string& line) {
   static_cast<void>(std::fflush(stdout));
 }
 
-zeus::records::TryOver outcome_of(zeus::Random& draws) {
+zeus::records::TryResult outcome_of(zeus::Random& draws) {
   const auto kind = draws.bits() % 10;
   const auto epochs = static_cast<int>(draws.bits() % 20) + 1;
-  return {.outcome = kind < 7   ? zeus::records::TryOutcome::reached
-                     : kind < 9 ? zeus::records::TryOutcome::stopped
-                                : zeus::records::TryOutcome::lost,
-          .epochs = epochs,
-          .gpus = {{.gpu = "GPU-0",
-                    .energy = {.value = zeus::Joules{1000.0 * epochs}, .uncertainty = 1_J, .systematic = {}}}},
-          .time = zeus::Seconds{10.0 * epochs},
-          .limit = 175_W,
-          .metric = {},
-          .exit_code = 0,
-          .left_out = {},
-          .whole_epochs = {}};
+  return {
+      .outcome = kind < 7   ? zeus::records::TryOutcome::reached
+                 : kind < 9 ? zeus::records::TryOutcome::stopped
+                            : zeus::records::TryOutcome::lost,
+      .progress = {.epochs = epochs,
+                   .gpus = {{.gpu = "GPU-0",
+                             .energy = {.value = zeus::Joules{1000.0 * epochs}, .uncertainty = 1_J, .systematic = {}}}},
+                   .time = zeus::Seconds{10.0 * epochs}},
+      .limit = 175_W,
+      .exit_code = 0};
 }
 
 void run(zeus::store::JobStore& store, const zeus::jobs::Site& site, const std::string& name, zeus::Random& draws) {
@@ -60,17 +58,17 @@ void run(zeus::store::JobStore& store, const zeus::jobs::Site& site, const std::
   say(fmt::format("begun {} {}", name, recurrence.number()));
   while (!recurrence.over()) {
     const zeus::jobs::Step step = recurrence.next();
-    if (const auto* profile = std::get_if<zeus::jobs::ProfileStep>(&step)) {
+    if (const auto* profile = std::get_if<zeus::records::ProfileAsked>(&step)) {
       std::vector<zeus::records::LimitProfile> limits;
       for (const zeus::Watts limit : profile->limits) {
         limits.push_back({.limit = limit, .epoch_time = 10_s, .average_power = 100_W});
       }
       recurrence.profiled({.batch_size = profile->batch_size, .limits = limits, .charged = {}, .time = 1_s});
-    } else if (const auto* run = std::get_if<zeus::jobs::RunStep>(&step)) {
-      say(fmt::format("started {} {}", name, run->number));
+    } else if (const auto* run = std::get_if<zeus::records::TryStarted>(&step)) {
+      say(fmt::format("started {} {}", name, run->event.try_number));
       recurrence.epochs({.epochs = 1, .metric = {}, .gpus = {}, .time = 10_s});
       recurrence.finished(outcome_of(draws));
-      say(fmt::format("finished {} {}", name, run->number));
+      say(fmt::format("finished {} {}", name, run->event.try_number));
     }
   }
 }

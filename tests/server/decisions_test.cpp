@@ -197,33 +197,33 @@ class Replay {
 
   void step(const records::TrySubmitted& event) {
     const optimize::Action expected = simulator_.next(event.recurrence, event.try_number);
-    ASSERT_TRUE(std::holds_alternative<optimize::RunAction>(expected));
-    const auto& decided = std::get<optimize::RunAction>(expected);
-    ASSERT_EQ(decided.batch_size, event.batch_size);
-    ASSERT_EQ(decided.purpose, event.purpose);
+    ASSERT_TRUE(std::holds_alternative<records::TryPlan>(expected));
+    const auto& decided = std::get<records::TryPlan>(expected);
+    ASSERT_EQ(decided.batch_size, event.plan.batch_size);
+    ASSERT_EQ(decided.purpose, event.plan.purpose);
     const protocol::NextAnswer answer = next(event.recurrence);
     ASSERT_TRUE(std::holds_alternative<protocol::RunAnswer>(answer)) << "try " << event.try_number;
     const auto& run = std::get<protocol::RunAnswer>(answer);
     SCOPED_TRACE(fmt::format("try {}", event.try_number));
     EXPECT_EQ(run.try_number, event.try_number + 1);
-    ASSERT_EQ(run.batch_size, event.batch_size);
-    EXPECT_EQ(run.purpose, event.purpose);
-    EXPECT_EQ(run.limit, decided.limit);
-    EXPECT_EQ(run.max_epochs, decided.max_epochs);
-    EXPECT_EQ(run.budget, decided.budget);
+    ASSERT_EQ(run.plan.batch_size, event.plan.batch_size);
+    EXPECT_EQ(run.plan.purpose, event.plan.purpose);
+    EXPECT_EQ(run.plan.limit, decided.limit);
+    EXPECT_EQ(run.plan.max_epochs, decided.max_epochs);
+    EXPECT_EQ(run.plan.budget, decided.budget);
     EXPECT_FALSE(run.why.empty());
-    tries_.push_back({.purpose = run.purpose, .budget = run.budget, .ended = {}});
+    tries_.push_back({.purpose = run.plan.purpose, .budget = run.plan.budget, .ended = {}});
   }
   void step(const records::LimitsProfiled& event) {
     const bool beforehand = event.time > Seconds{};
     if (beforehand) {
       const optimize::Action expected = simulator_.next(event.recurrence, tries_.size());
-      ASSERT_TRUE(std::holds_alternative<optimize::ProfileAction>(expected));
+      ASSERT_TRUE(std::holds_alternative<records::ProfileAsked>(expected));
       const protocol::NextAnswer answer = next(event.recurrence);
       ASSERT_TRUE(std::holds_alternative<protocol::ProfileAnswer>(answer)) << "recurrence " << event.recurrence;
       const auto& profile = std::get<protocol::ProfileAnswer>(answer);
-      EXPECT_EQ(profile.batch_size, event.batch_size);
-      EXPECT_EQ(profile.limits, std::get<optimize::ProfileAction>(expected).limits);
+      EXPECT_EQ(profile.asked.batch_size, event.batch_size);
+      EXPECT_EQ(profile.asked.limits, std::get<records::ProfileAsked>(expected).limits);
     }
     ++profiles_;
     ask<protocol::KnownOfBatchSize>(
@@ -235,17 +235,13 @@ class Replay {
   }
   void step(const records::TryEnded& event) {
     tries_.at(event.try_number).ended = event;
-    const auto now = ask<protocol::RecurrenceNow>(event.recurrence, "finished",
-                                                  records::TryOver{.try_number = event.try_number + 1,
-                                                                   .outcome = event.outcome,
-                                                                   .epochs = event.epochs,
-                                                                   .gpus = measured(event.energy),
-                                                                   .time = event.time,
-                                                                   .limit = {},
-                                                                   .metric = {},
-                                                                   .exit_code = 0,
-                                                                   .left_out = {},
-                                                                   .whole_epochs = {}});
+    const auto now = ask<protocol::RecurrenceNow>(
+        event.recurrence, "finished",
+        records::TryOver{
+            .try_number = event.try_number + 1,
+            .result = {.outcome = event.outcome,
+                       .progress = {.epochs = event.epochs, .gpus = measured(event.energy), .time = event.time},
+                       .exit_code = 0}});
     if (reached(event.outcome)) {
       EXPECT_EQ(now.state, records::RecurrenceState::reached);
       if (++over_ % recurrences_of_a_server == 0) {

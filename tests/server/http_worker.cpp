@@ -82,19 +82,20 @@ class Worker {
       }
       if (const auto* const profile = std::get_if<protocol::ProfileAnswer>(&answer)) {
         measure(path, *profile);
-        say(fmt::format("profiled {} {} {}", job, recurrence, profile->batch_size));
+        say(fmt::format("profiled {} {} {}", job, recurrence, profile->asked.batch_size));
         continue;
       }
       const auto& run = std::get<protocol::RunAnswer>(answer);
-      say(fmt::format("started {} {} {} {}", job, run.try_number - 1, recurrence, run.batch_size));
-      tell(path, "epochs",
-           records::EpochsTrained{
-               .try_number = run.try_number, .epochs = 1, .metric = {}, .gpus = {}, .time = zeus::Seconds{10.0}});
+      say(fmt::format("started {} {} {} {}", job, run.try_number - 1, recurrence, run.plan.batch_size));
+      tell(
+          path, "epochs",
+          records::EpochsTrained{.try_number = run.try_number, .progress = {.epochs = 1, .time = zeus::Seconds{10.0}}});
       say(fmt::format("epochs {} {}", job, run.try_number - 1));
       const records::TryOver over = outcome_of(run.try_number);
       tell(path, "finished", over);
-      say(fmt::format("finished {} {} {} {}", job, run.try_number - 1, records::to_string(over.outcome), over.epochs));
-      if (reached(over.outcome)) {
+      say(fmt::format("finished {} {} {} {}", job, run.try_number - 1, records::to_string(over.result.outcome),
+                      over.result.progress.epochs));
+      if (reached(over.result.outcome)) {
         return;
       }
     }
@@ -134,8 +135,9 @@ class Worker {
       const auto again = protocol::read_service_answer<protocol::NextAnswer>(ask_elsewhere("next", change));
       const auto* const same = std::get_if<protocol::RunAnswer>(&again);
       if (same == nullptr || same->try_number != run->try_number || same->seed != run->seed ||
-          same->batch_size != run->batch_size || same->limit != run->limit || same->budget != run->budget ||
-          same->max_epochs != run->max_epochs || same->purpose != run->purpose || same->why != run->why) {
+          same->plan.batch_size != run->plan.batch_size || same->plan.limit != run->plan.limit ||
+          same->plan.budget != run->plan.budget || same->plan.max_epochs != run->plan.max_epochs ||
+          same->plan.purpose != run->plan.purpose || same->why != run->why) {
         say(fmt::format("differs next {} of {}", run->try_number, path));
       }
     }
@@ -144,30 +146,29 @@ class Worker {
 
   void measure(const std::string& path, const protocol::ProfileAnswer& profile) {
     std::vector<records::LimitProfile> limits;
-    for (const zeus::Watts limit : profile.limits) {
+    for (const zeus::Watts limit : profile.asked.limits) {
       limits.push_back({.limit = limit, .epoch_time = 10_s, .average_power = 100_W});
     }
     tell(path, "profiled",
          records::LimitsMeasured{
-             .batch_size = profile.batch_size, .limits = limits, .charged = {}, .time = zeus::Seconds{1.0}});
+             .batch_size = profile.asked.batch_size, .limits = limits, .charged = {}, .time = zeus::Seconds{1.0}});
   }
 
   records::TryOver outcome_of(std::uint64_t number) {
     const auto kind = draws_.bits() % 10;
     const auto epochs = static_cast<int>(draws_.bits() % 20) + 1;
     return {.try_number = number,
-            .outcome = kind < 7   ? records::TryOutcome::reached
-                       : kind < 9 ? records::TryOutcome::stopped
-                                  : records::TryOutcome::lost,
-            .epochs = epochs,
-            .gpus = {{.gpu = "GPU-0",
-                      .energy = {.value = zeus::Joules{1000.0 * epochs}, .uncertainty = 1_J, .systematic = {}}}},
-            .time = zeus::Seconds{10.0 * epochs},
-            .limit = 175_W,
-            .metric = {},
-            .exit_code = 0,
-            .left_out = {},
-            .whole_epochs = {}};
+            .result = {.outcome = kind < 7   ? records::TryOutcome::reached
+                                  : kind < 9 ? records::TryOutcome::stopped
+                                             : records::TryOutcome::lost,
+                       .progress = {.epochs = epochs,
+                                    .gpus = {{.gpu = "GPU-0",
+                                              .energy = {.value = zeus::Joules{1000.0 * epochs},
+                                                         .uncertainty = 1_J,
+                                                         .systematic = {}}}},
+                                    .time = zeus::Seconds{10.0 * epochs}},
+                       .limit = 175_W,
+                       .exit_code = 0}};
   }
 
   template <typename Body>

@@ -26,7 +26,7 @@ inline optimize::JobSpec energy_job(std::vector<int> batch_sizes, int default_ba
 
 inline records::TrySubmitted submitted(std::uint64_t number, std::uint64_t recurrence, int batch_size,
                                        records::TryPurpose purpose = records::TryPurpose::exploit) {
-  return {.try_number = number, .recurrence = recurrence, .batch_size = batch_size, .purpose = purpose};
+  return {.try_number = number, .recurrence = recurrence, .plan = {.batch_size = batch_size, .purpose = purpose}};
 }
 
 inline records::TryEnded ended(std::uint64_t number, std::uint64_t recurrence, int batch_size, double cost,

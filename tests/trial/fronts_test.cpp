@@ -52,13 +52,14 @@ void tell(Told& told, const records::RecurrenceBegun& begun) {
 }
 
 void tell(Told& told, const records::TryStarted& started) {
-  told.story.push_back(fmt::format("try {}{}", started.event.batch_size,
-                                   started.limit ? fmt::format(" under {} W", watts(*started.limit)) : ""));
+  const records::TryPlan& plan = started.event.plan;
+  told.story.push_back(
+      fmt::format("try {}{}", plan.batch_size, plan.limit ? fmt::format(" under {} W", watts(*plan.limit)) : ""));
 }
 
 void tell(Told& told, const records::ProfileTaken& profile) {
   std::vector<std::string> limits;
-  for (const records::LimitProfile& one : profile.event.limits) {
+  for (const records::LimitProfile& one : profile.measured.limits) {
     limits.push_back(watts(one.limit));
     told.limits.push_back(one);
   }
@@ -66,10 +67,11 @@ void tell(Told& told, const records::ProfileTaken& profile) {
 }
 
 void tell(Told& told, const records::TryFinished& finished) {
-  told.story.push_back(fmt::format("{} after {} epochs{}{}", to_string(finished.event.outcome), finished.event.epochs,
-                                   finished.limit ? fmt::format(" under {} W", watts(*finished.limit)) : "",
-                                   finished.left_out ? ", left out: " + *finished.left_out : ""));
-  told.charged.push_back({.energy = finished.event.energy, .time = finished.event.time});
+  const records::TryResult& result = finished.result;
+  told.story.push_back(fmt::format("{} after {} epochs{}{}", to_string(result.outcome), result.progress.epochs,
+                                   result.limit ? fmt::format(" under {} W", watts(*result.limit)) : "",
+                                   result.left_out ? ", left out: " + *result.left_out : ""));
+  told.charged.push_back({.energy = finished.energy, .time = result.progress.time});
 }
 
 void tell(Told& told, const records::EpochsRun& /*epochs*/) {

@@ -37,7 +37,7 @@ void GridPolicy::move_to(const records::DeviceChanged& changed) {
 void GridPolicy::apply(const records::JobEvent& event, const ProfileBook& profiles) {
   if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
     const std::size_t cell = next_cell();
-    const bool exploring = submitted->purpose == records::TryPurpose::explore;
+    const bool exploring = submitted->plan.purpose == records::TryPurpose::explore;
     running_.push_back({submitted->try_number, exploring ? cell : best_cell_.value_or(0)});
     if (exploring) {
       visited_ = cell + 1;

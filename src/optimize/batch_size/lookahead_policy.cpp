@@ -47,7 +47,7 @@ LookaheadPolicy::LookaheadPolicy(const JobSpec& spec, const LookaheadTuning& tun
 
 void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) {
   if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
-    ++running_[spec_.arm_of(submitted->batch_size)];
+    ++running_[spec_.arm_of(submitted->plan.batch_size)];
   } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
     end_try(*ended);
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {

@@ -39,8 +39,8 @@ ZeusPolicy::ZeusPolicy(const JobSpec& spec, Pruning pruning)
 
 void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profiles) {
   if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
-    if (submitted->purpose == records::TryPurpose::explore) {
-      Arm& arm = arms_[spec_.arm_of(submitted->batch_size)];
+    if (submitted->plan.purpose == records::TryPurpose::explore) {
+      Arm& arm = arms_[spec_.arm_of(submitted->plan.batch_size)];
       arm.explored = std::min(arm.explored + 1, rounds());
       arm.exploring = submitted->try_number;
     }

@@ -70,26 +70,26 @@ void RecurrenceMachine::settle(Actions& actions) {
 }
 
 void RecurrenceMachine::take(const ProfileWanted& wanted, Actions& actions) {
-  prepare(wanted.batch_size, wanted.seed, actions);
+  prepare(wanted.asked.batch_size, wanted.seed, actions);
   phase_ = Phase::measuring;
   judge_by({}, {}, {}, {});
   if (is_open()) {
     wants_limits_ = true;
-    actions.emplace_back(Measure{.limits = wanted.limits});
+    actions.emplace_back(Measure{.limits = wanted.asked.limits});
   }
   settle(actions);
 }
 
 void RecurrenceMachine::take(const TryWanted& wanted, Actions& actions) {
-  prepare(wanted.batch_size, wanted.seed, actions);
+  prepare(wanted.plan.batch_size, wanted.seed, actions);
   phase_ = Phase::trying;
-  judge_by(wanted.max_epochs, wanted.budget, wanted.cost, wanted.next);
+  judge_by(wanted.plan.max_epochs, wanted.plan.budget, wanted.cost, wanted.next);
   if (is_open()) {
-    wants_limits_ = !wanted.limit && !wanted.not_measured.empty();
+    wants_limits_ = !wanted.plan.limit && !wanted.not_measured.empty();
     if (wants_limits_) {
       actions.emplace_back(Measure{.limits = wanted.not_measured});
     } else {
-      actions.emplace_back(Hold{.limit = wanted.limit});
+      actions.emplace_back(Hold{.limit = wanted.plan.limit});
     }
   }
   settle(actions);

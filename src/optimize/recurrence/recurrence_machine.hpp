@@ -30,16 +30,12 @@ class RecurrenceMachine {
 
   // Decisions. `seed` is that of the next try, whether or not this decision starts it.
   struct ProfileWanted {
-    int batch_size = 0;
-    std::vector<Watts> limits;
+    records::ProfileAsked asked;
     std::uint64_t seed = 0;
   };
   struct TryWanted {
-    int batch_size = 0;
-    std::optional<Watts> limit;       // if empty: measure `not_measured`, then hold the best limit
+    records::TryPlan plan;            // without a limit: measure `not_measured`, then hold the best limit
     std::vector<Watts> not_measured;  // the job's limits that are not measured yet
-    int max_epochs = 0;
-    std::optional<Joules> budget;
     std::uint64_t seed = 0;
     Joules cost;                 // what the training took so far, if it has this batch size
     std::optional<Joules> next;  // the cost of its next epoch, if known

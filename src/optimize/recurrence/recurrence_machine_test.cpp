@@ -49,17 +49,14 @@ class RecurrenceMachineTest : public testing::Test {
     return all;
   }
   static Machine::TryWanted run(int batch_size, std::optional<Watts> limit = 200_W) {
-    return {.batch_size = batch_size,
-            .limit = limit,
+    return {.plan = {.batch_size = batch_size, .limit = limit, .max_epochs = 10, .budget = 1000_J},
             .not_measured = {100_W, 200_W},
-            .max_epochs = 10,
-            .budget = 1000_J,
             .seed = 7,
             .cost = {},
             .next = {}};
   }
   static Machine::ProfileWanted profile(int batch_size) {
-    return {.batch_size = batch_size, .limits = {100_W, 200_W}, .seed = 7};
+    return {.asked = {.batch_size = batch_size, .limits = {100_W, 200_W}}, .seed = 7};
   }
   static Machine::EpochOver epoch(int epochs, double cost, std::optional<Joules> next = {}) {
     return {.epochs = epochs, .cost = Joules{cost}, .next = next};
@@ -144,8 +141,8 @@ TEST_F(RecurrenceMachineTest, AnInterruptedMissEndsTheRecurrence) {
 
 TEST_F(RecurrenceMachineTest, OnlyTheJobsOwnMaximumExhaustsATry) {
   Machine::TryWanted wanted = run(32);
-  wanted.max_epochs = 50;
-  wanted.budget.reset();
+  wanted.plan.max_epochs = 50;
+  wanted.plan.budget.reset();
   on(wanted);
   EXPECT_EQ(on(epoch(49, 5000)), "");
   EXPECT_EQ(on(epoch(50, 5100)), "exhausted, stop");
@@ -238,7 +235,7 @@ TEST_F(RecurrenceMachineTest, EventsAfterTheEndOfATryDecideNothing) {
 TEST(RecurrenceMachine, WithoutATargetTheEndDecides) {
   RecurrenceMachine machine{{.target = {}, .max_epochs = 1}};
   machine.on(Machine::TryWanted{
-      .batch_size = 1, .limit = 200_W, .not_measured = {}, .max_epochs = 1, .budget = {}, .cost = {}, .next = {}});
+      .plan = {.batch_size = 1, .limit = 200_W, .max_epochs = 1}, .not_measured = {}, .cost = {}, .next = {}});
   EXPECT_TRUE(machine.on(Machine::EpochOver{.epochs = 5, .cost = 5_J, .next = {}}).empty());
   const Machine::Actions actions = machine.on(Machine::Ended{});
   EXPECT_EQ(std::get<Machine::Conclude>(actions.at(0)).outcome, TryOutcome::reached);

@@ -22,6 +22,8 @@ int batch_size_of(const auto& event_or_action) {
       [](const auto& known) {
         if constexpr (requires { known.batch_size; }) {
           return known.batch_size;
+        } else if constexpr (requires { known.plan; }) {
+          return known.plan.batch_size;
         } else {
           return 0;
         }
@@ -31,17 +33,16 @@ int batch_size_of(const auto& event_or_action) {
 
 }  // namespace
 
-RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec) {
+records::TryPlan unmeasured(const records::ProfileAsked& asked, const JobSpec& spec) {
   return {.batch_size = asked.batch_size,
           .limit = asked.limits.back(),
           .max_epochs = spec.max_epochs,
-          .budget = {},
           .purpose = records::TryPurpose::explore};
 }
 
 Action unless_in_vain(Action action, std::span<const int> missed, bool ever_reached) {
   if (!ever_reached && std::ranges::count(missed, batch_size_of(action)) > 0) {
-    return GiveUpAction{.tries = static_cast<int>(missed.size()), .never_reached = true};
+    return records::FailedTries{.tries = static_cast<int>(missed.size()), .never_reached = true};
   }
   return action;
 }
@@ -161,7 +162,7 @@ Action RecurringJob::next(std::uint64_t recurrence, std::uint64_t number) const 
   const Open* const current = find(recurrence);
   const int failures = current == nullptr ? 0 : current->failures;
   if (failures >= most_tries_of_a_recurrence) {
-    return GiveUpAction{.tries = failures};
+    return records::FailedTries{.tries = failures};
   }
   const std::optional<Joules> best = failures < failures_that_lift_the_bound ? best_cost() : std::nullopt;
   const Decision decision = policy_->decide({.number = number,
@@ -171,21 +172,20 @@ Action RecurringJob::next(std::uint64_t recurrence, std::uint64_t number) const 
                                              .best = best},
                                             profiles_);
   if (const auto* profile = std::get_if<ProfileLimits>(&decision)) {
-    return ProfileAction{.batch_size = spec_.batch_sizes[profile->arm], .limits = profile->limits};
+    return records::ProfileAsked{.batch_size = spec_.batch_sizes[profile->arm], .limits = profile->limits};
   }
   const RunTry& run = std::get<RunTry>(decision);
-  RunAction action{.batch_size = spec_.batch_sizes[run.arm],
-                   .limit = run.limit,
-                   .max_epochs = std::min(run.max_epochs.value_or(spec_.max_epochs), spec_.max_epochs),
-                   .budget = {},
-                   .purpose = run.purpose};
-  if (!action.limit && !run.profile && profiles_.profiled(run.arm)) {
-    action.limit = profiles_.best(run.arm).limit;
+  records::TryPlan plan{.batch_size = spec_.batch_sizes[run.arm],
+                        .limit = run.limit,
+                        .max_epochs = std::min(run.max_epochs.value_or(spec_.max_epochs), spec_.max_epochs),
+                        .purpose = run.purpose};
+  if (!plan.limit && !run.profile && profiles_.profiled(run.arm)) {
+    plan.limit = profiles_.best(run.arm).limit;
   }
   if (best && std::isfinite(spec_.beta)) {
-    action.budget = spec_.beta * std::max(*best, run.usual_cost.value_or(*best));
+    plan.budget = spec_.beta * std::max(*best, run.usual_cost.value_or(*best));
   }
-  return action;
+  return plan;
 }
 
 }  // namespace zeus::optimize

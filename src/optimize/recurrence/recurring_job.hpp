@@ -2,9 +2,9 @@
 // recurrences. The simulator, the server and the live loop all use this class. It holds no clock, no device and no
 // file. One thread at a time; a clone is independent.
 //
-// The driver calls next(), carries out the action, and then calls apply() for each event in order. For a RunAction
+// The driver calls next(), carries out the action, and then calls apply() for each event in order. For a TryPlan
 // these are TrySubmitted, then LimitsProfiled if the try profiled limits while it ran, then TryEnded. For a
-// ProfileAction it is LimitsProfiled. Events of several recurrences may interleave. A recurrence ends with the first
+// ProfileAsked it is LimitsProfiled. Events of several recurrences may interleave. A recurrence ends with the first
 // try that reaches the target, or with RecurrenceAbandoned.
 #pragma once
 
@@ -23,31 +23,11 @@
 
 namespace zeus::optimize {
 
-// Run one try, judged by `max_epochs` and `budget` (judgement.hpp).
-struct RunAction {
-  int batch_size = 0;
-  std::optional<Watts> limit;  // the limit to run under; if empty, profile all limits during the first epoch
-  int max_epochs = 0;
-  std::optional<Joules> budget;
-  records::TryPurpose purpose = records::TryPurpose::exploit;
-};
-
-// Measure these limits of this batch size, then ask again.
-struct ProfileAction {
-  int batch_size = 0;
-  std::vector<Watts> limits;
-};
+// Run one try, which is judged by the plan (judgement.hpp); measure limits first; or give up.
+using Action = std::variant<records::TryPlan, records::ProfileAsked, records::FailedTries>;
 
 // The try that runs if the requested limits could not be measured: the recurrence needs a model anyway.
-RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec);
-
-// The recurrence has failed as often as it may; the user has to look at the job.
-struct GiveUpAction {
-  int tries = 0;
-  bool never_reached = false;  // no other try of the job has reached the target either
-};
-
-using Action = std::variant<RunAction, ProfileAction, GiveUpAction>;
+records::TryPlan unmeasured(const records::ProfileAsked& asked, const JobSpec& spec);
 
 // For trainings that cost real energy: replaces `action` by giving up, if nothing of the job has ever reached its
 // target and the action would repeat a batch size that this recurrence has `missed` with. A replay of published results

@@ -59,8 +59,8 @@ class RecurringJobTest : public testing::Test {
  protected:
   [[nodiscard]] RecurringJob job(const JobSpec& spec) { return {spec, std::make_unique<ScriptedPolicy>(script_)}; }
   [[nodiscard]] RecurringJob job() { return job(energy_job({8, 16}, 16)); }
-  static RunAction run(const RecurringJob& job, std::uint64_t recurrence = 50) {
-    return std::get<RunAction>(job.next(recurrence, 1000));
+  static records::TryPlan run(const RecurringJob& job, std::uint64_t recurrence = 50) {
+    return std::get<records::TryPlan>(job.next(recurrence, 1000));
   }
   static records::LimitsProfiled profiled(std::uint64_t recurrence, Joules energy, Seconds time) {
     return {.recurrence = recurrence,
@@ -117,9 +117,9 @@ TEST_F(RecurringJobTest, CarriesOutThePolicysDecision) {
   EXPECT_EQ(run(recurring).max_epochs, 100) << "the job's own maximum";
   script_.answer = ProfileLimits{.arm = 0, .limits = {100_W, 200_W}};
   const Action action = recurring.next(1, 1);
-  ASSERT_TRUE(std::holds_alternative<ProfileAction>(action));
-  EXPECT_EQ(std::get<ProfileAction>(action).batch_size, 8);
-  EXPECT_EQ(std::get<ProfileAction>(action).limits, (std::vector{100_W, 200_W}));
+  ASSERT_TRUE(std::holds_alternative<records::ProfileAsked>(action));
+  EXPECT_EQ(std::get<records::ProfileAsked>(action).batch_size, 8);
+  EXPECT_EQ(std::get<records::ProfileAsked>(action).limits, (std::vector{100_W, 200_W}));
 }
 
 TEST_F(RecurringJobTest, RunsUnderTheCheapestMeasuredLimit) {
@@ -177,31 +177,31 @@ TEST_F(RecurringJobTest, GivesUpARecurrenceAfterTwentyTries) {
   for (int tries = 0; tries < 19; ++tries) {
     recurring.apply(ended(0, 6, 16, 1.0, TryOutcome::stopped));
   }
-  EXPECT_TRUE(std::holds_alternative<RunAction>(recurring.next(6, 1)));
+  EXPECT_TRUE(std::holds_alternative<records::TryPlan>(recurring.next(6, 1)));
   recurring.apply(ended(0, 6, 16, 1.0, TryOutcome::lost));
   const Action action = recurring.next(6, 1);
-  ASSERT_TRUE(std::holds_alternative<GiveUpAction>(action));
-  EXPECT_EQ(std::get<GiveUpAction>(action).tries, 20);
-  EXPECT_TRUE(std::holds_alternative<RunAction>(recurring.next(7, 1))) << "another recurrence";
+  ASSERT_TRUE(std::holds_alternative<records::FailedTries>(action));
+  EXPECT_EQ(std::get<records::FailedTries>(action).tries, 20);
+  EXPECT_TRUE(std::holds_alternative<records::TryPlan>(recurring.next(7, 1))) << "another recurrence";
   recurring.apply(records::RecurrenceAbandoned{.recurrence = 6});
-  EXPECT_TRUE(std::holds_alternative<RunAction>(recurring.next(6, 1))) << "it is closed";
+  EXPECT_TRUE(std::holds_alternative<records::TryPlan>(recurring.next(6, 1))) << "it is closed";
   EXPECT_FALSE(recurring.best_cost());
 }
 
 TEST(UnlessInVain, RepeatsNoMissBeforeTheJobHasEverReachedItsTarget) {
-  const RunAction run{.batch_size = 16, .limit = {}, .max_epochs = 10, .budget = {}};
-  const ProfileAction profile{.batch_size = 16, .limits = {100_W}};
+  const records::TryPlan run{.batch_size = 16, .limit = {}, .max_epochs = 10, .budget = {}};
+  const records::ProfileAsked profile{.batch_size = 16, .limits = {100_W}};
   for (const Action& action : {Action{run}, Action{profile}}) {
     EXPECT_EQ(unless_in_vain(action, {}, false).index(), action.index());
     EXPECT_EQ(unless_in_vain(action, std::vector{8, 32}, false).index(), action.index()) << "it has not been tried";
     EXPECT_EQ(unless_in_vain(action, std::vector{16, 16}, true).index(), action.index()) << "it was bad luck";
     const Action instead = unless_in_vain(action, std::vector{8, 16}, false);
-    ASSERT_TRUE(std::holds_alternative<GiveUpAction>(instead));
-    EXPECT_EQ(std::get<GiveUpAction>(instead).tries, 2);
-    EXPECT_TRUE(std::get<GiveUpAction>(instead).never_reached);
+    ASSERT_TRUE(std::holds_alternative<records::FailedTries>(instead));
+    EXPECT_EQ(std::get<records::FailedTries>(instead).tries, 2);
+    EXPECT_TRUE(std::get<records::FailedTries>(instead).never_reached);
   }
-  const Action given_up = unless_in_vain(GiveUpAction{.tries = 20}, std::vector{8, 16}, false);
-  EXPECT_FALSE(std::get<GiveUpAction>(given_up).never_reached) << "most of its tries taught nothing";
+  const Action given_up = unless_in_vain(records::FailedTries{.tries = 20}, std::vector{8, 16}, false);
+  EXPECT_FALSE(std::get<records::FailedTries>(given_up).never_reached) << "most of its tries taught nothing";
 }
 
 // The job has become more expensive: after five failures the bound is dropped for this recurrence, and its final cost
