@@ -24,14 +24,14 @@
 // process for dead. Server: with JobOptions::server, a `zeus serve` keeps the job, and a thread of its own reports to
 // it, so a loop waits half a second at most while it trains: while the server is away, a decision that is due comes
 // later, and limit() and the bounds are empty until then. next_try() waits for it, and for all reports at the end.
-// If it is away when a recurrence begins, one training follows at the default batch size, which is not recorded.
-// Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing, and every call is
-// an Error: open the job there. Failures: the constructor and next_try() throw Errors for options that make no sense,
-// for a job that is defined differently, and for a store that cannot be used. Once a try trains, nothing is thrown
-// because of the store or of devices: a failure is logged once as a warning, and the training goes on
-// (Job::unrecorded()). Calls out of order are invalid_argument Errors. Ends: a Job that is destroyed within a
-// recurrence gives the recurrence up, and its try is lost. If its process is killed, the next process that works on the
-// job finds that and does the same. Power limits are put back in either case.
+// If it is away when a recurrence begins, for longer than a restart, or if it refuses the token, one training follows
+// at the default batch size, which is not recorded. Fork: a Job belongs to the process that opened it. In a forked
+// child its destructor does nothing, and every call is an Error: open the job there. Failures: the constructor and
+// next_try() throw Errors for options that make no sense, for a job that is defined differently, and for a store that
+// cannot be used. Once a try trains, nothing is thrown because of the store or of devices: a failure is logged once as
+// a warning, and the training goes on (Job::unrecorded()). Calls out of order are invalid_argument Errors. Ends: a Job
+// that is destroyed within a recurrence gives the recurrence up, and its try is lost. If its process is killed, the
+// next process that works on the job finds that and does the same. Power limits are put back in either case.
 #pragma once
 
 #include <zeus/energy.hpp>

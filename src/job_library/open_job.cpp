@@ -119,13 +119,14 @@ bool OpenJob::define(const JobDefinition& definition) {
   });
 }
 
-// A store that cannot be used is an Error; a server that is away may come back.
+// A store that cannot be used is an Error. A server that is away may come back, and one that refuses the token may take
+// the next.
 bool OpenJob::is_answered(const std::function<void()>& question) {
   try {
     question();
     return true;
   } catch (const Error& error) {
-    if (!served_ || !remote_jobs::is_passing(error)) {
+    if (!served_ || !(remote_jobs::is_passing(error) || error.kind() == ErrorKind::permission_denied)) {
       throw;
     }
     unrecorded_ = error;
@@ -222,7 +223,8 @@ void OpenJob::set_terms() {
 void OpenJob::begin_alone() {
   alone_ = true;
   plan_.reset();
-  why_ = "the server of the job is away";
+  why_ = unrecorded_->kind() == ErrorKind::permission_denied ? "the server of the job refuses this user"
+                                                             : "the server of the job is away";
   training_->trial().start(std::max(definition_.default_batch_size, 1), definition_.seed);
   if (limits_ != nullptr && sets_limits_) {
     limits_->search(options_.profile_time);

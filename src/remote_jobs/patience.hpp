@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "remote_jobs/service_client.hpp"
 
+#include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
 #include <algorithm>
@@ -50,5 +52,23 @@ class Patience {
   Instant until_;
   bool hurried_ = false;
 };
+
+// Asks again for a few seconds while the server is away, as during a restart. The question must mean the same each
+// time.
+template <typename Question>
+auto patiently(Clock& clock, const std::function<bool()>& hurry, const Question& question) {
+  constexpr Seconds between_questions{0.2};
+  Patience left{clock, Patience::a_little, hurry, Seconds{}};
+  while (true) {
+    try {
+      return question();
+    } catch (const Error& error) {
+      if (!is_passing(error) || left.is_over()) {
+        throw;
+      }
+    }
+    clock.sleep_until(clock.now() + between_questions);
+  }
+}
 
 }  // namespace zeus::remote_jobs

@@ -37,10 +37,14 @@ RemoteRecurrence::RemoteRecurrence(Clock& clock, RemotePlan plan, const std::str
       plan_{std::move(plan)},
       job_{job},
       client_{plan_.address, plan_.token, request_patience},
-      begun_{client_.change<protocol::BegunRecurrence>(
-          {.path = job_path(job, "/recurrences"),
-           .body = records::json_line(protocol::BeginRecurrence{.device = device, .owner = owner, .lease = {}}),
-           .key = random_id()})},
+      begun_{patiently(
+          clock_, plan_.hurry,
+          [&, key = random_id()] {
+            return client_.change<protocol::BegunRecurrence>(
+                {.path = job_path(job, "/recurrences"),
+                 .body = records::json_line(protocol::BeginRecurrence{.device = device, .owner = owner, .lease = {}}),
+                 .key = key});
+          })},
       spec_{spec_on(begun_.device, begun_.definition)},
       last_beat_{clock.now()},
       outbox_{clock, [this](const Change& what) { return client_.make(what); }} {

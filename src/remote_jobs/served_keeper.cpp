@@ -3,6 +3,7 @@
 #include "jobs/job.hpp"
 #include "protocol/jobs_api.hpp"
 #include "protocol/query.hpp"
+#include "remote_jobs/patience.hpp"
 #include "remote_jobs/service_client.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ class ServedKeeper final : public jobs::Keeper {
 
   std::optional<records::JobDefinition> find(const std::string& job) override {
     try {
-      return client_.get<records::JobView>(job_path(job, "?last=0")).definition;
+      return patiently(clock_, plan_.hurry,
+                       [&] { return client_.get<records::JobView>(job_path(job, "?last=0")).definition; });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::not_found) {
         throw;
@@ -44,7 +46,9 @@ class ServedKeeper final : public jobs::Keeper {
     }
   }
   void define(const std::string& job, const records::JobDefinition& definition) override {
-    client_.make({.method = "PUT", .path = job_path(job), .body = records::json_line(definition), .key = {}});
+    patiently(clock_, plan_.hurry, [&] {
+      return client_.make({.method = "PUT", .path = job_path(job), .body = records::json_line(definition), .key = {}});
+    });
   }
   std::unique_ptr<jobs::RecurrenceLink> begin(const std::string& job, const records::JobDevice& device) override {
     return std::make_unique<RemoteRecurrence>(clock_, plan_, job, device, owner_);
