@@ -321,6 +321,7 @@ void Driver::carry_out(const Machine::Start& start) {
   just_started_ = true;
   may_start_ = false;
   epochs_ = {};
+  unheard_.clear();  // they were of the training before
   training_.start(start.batch_size, start.seed);
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -242,6 +243,55 @@ TEST_F(DriverTest, ATrainingThatEndsBeforeItsNextStepIsKnownIsJudgedOnceItIs) {
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
   EXPECT_EQ(over[0].progress.epochs, 1);
+}
+
+// Limits are to be measured at 16. The answer that follows comes three epochs late, and is to run 32.
+class ChangedRecurrence final : public KeptRecurrence {
+ public:
+  using KeptRecurrence::KeptRecurrence;
+
+  std::optional<Step> next(Wait wait) override {
+    if (asked_++ == 0) {
+      return records::ProfileAsked{.batch_size = 16, .limits = two_limit_v100().power_limits};
+    }
+    if (wait == Wait::no && asked_ < 5) {
+      return std::nullopt;
+    }
+    return records::TryStarted{
+        .event = {.plan = {.batch_size = 32, .limit = two_limit_v100().power_limits.back(), .max_epochs = 3}}};
+  }
+  void profiled(const records::LimitsMeasured& /*measured*/) override {}
+  void epochs(const records::TryProgress& /*progress*/) override {}
+  void finished(const records::TryResult& /*result*/) override { over_ = true; }
+  [[nodiscard]] bool over() const override { return over_; }
+
+ private:
+  int asked_ = 0;
+  bool over_ = false;
+};
+
+TEST_F(DriverTest, WhatATrainingDidBeforeALateAnswerDoesNotCountForTheNextTraining) {
+  training_.lucky = 32;
+  training_.lucky_epochs = 2;
+  training_.measures_while_lucky = true;
+  Job job = Job::open(store_, site_, "job", two_size_job());
+  std::vector<records::TryResult> over;
+  Driver driver{std::make_unique<ChangedRecurrence>(job, job.begin(two_limit_v100())),
+                two_limit_v100(),
+                training_,
+                {},
+                clock_,
+                [&](const DriverEvent& event) {
+                  if (const auto* done = std::get_if<TryJudged>(&event)) {
+                    over.push_back(done->result);
+                  }
+                },
+                [](const Error&) { throw; }};
+  EXPECT_EQ(driver.run(), DriverEnd::reached);
+  EXPECT_EQ(training_.started, (std::vector{16, 32}));
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
+  EXPECT_EQ(over[0].progress.epochs, 2);
 }
 
 // Without epochs, limits of different nights are compared through one that is measured in both.
