@@ -1,5 +1,6 @@
 #include "base/child_process.hpp"
 
+#include "base/clock.hpp"
 #include "base/exec_strings.hpp"
 #include "base/printable.hpp"
 
@@ -129,7 +130,6 @@ std::optional<int> ChildProcess::collect() {
       (void)!::read(failure_.get(), &not_run_, sizeof not_run_);
       take_terminal_back();  // Ctrl-C is for us from now on
     } else if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU) {
-      ++times_stopped_;
       stop_with_group();
     }
   }
@@ -138,7 +138,7 @@ std::optional<int> ChildProcess::collect() {
 
 // The terminal stopped the command's group, which is not our group. Stop as well, so that the shell takes over until it
 // continues us.
-void ChildProcess::stop_with_group() const {
+void ChildProcess::stop_with_group() {
   take_terminal_back();
   // Sent to this thread, it stops the process before the next line.
   sigset_t stop{};
@@ -146,7 +146,10 @@ void ChildProcess::stop_with_group() const {
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);
   ::pthread_sigmask(SIG_UNBLOCK, &stop, &former);
+  SystemClock clock;
+  const Instant stopped = clock.now();
   (void)::raise(SIGTSTP);
+  stood_still_ += clock.now() - stopped;
   ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
   pass_terminal_on();
   ::kill(-process_, SIGCONT);

@@ -60,13 +60,13 @@ class ChildProcess {
   // was none. And how many there were.
   [[nodiscard]] std::optional<int> asked_to_end();
   [[nodiscard]] int times_asked_to_end() const { return times_asked_to_end_; }
-  // How often the terminal has stopped the command, and us with it.
-  [[nodiscard]] int times_stopped() const { return times_stopped_; }
+  // For how long in all the terminal has stopped the command, and us with it.
+  [[nodiscard]] Seconds stood_still() const { return stood_still_; }
 
  private:
   [[nodiscard]] std::optional<int> collect();
   void take_terminal_back() const;
-  void stop_with_group() const;
+  void stop_with_group();
   void pass_terminal_on() const;
   // Not to a command that has ended. True if one of them usually ends a command.
   bool pass_signals_on();
@@ -82,7 +82,7 @@ class ChildProcess {
   std::optional<int> code_;
   std::optional<int> asked_to_end_;
   int times_asked_to_end_ = 0;
-  int times_stopped_ = 0;
+  Seconds stood_still_;
 };
 
 }  // namespace zeus

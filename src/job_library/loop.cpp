@@ -1,5 +1,6 @@
 #include "job_library/loop.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace zeus::job_library {
@@ -25,20 +26,19 @@ void Loop::start(int batch_size, std::uint64_t seed) {
   told_to_end_ = false;
   in_epoch_ = false;
   in_step_ = false;
-  still_ = stood_still_ ? stood_still_() : Seconds{};
-  times_stopped_ = 0;
+  still_before_ = process_stood_still_ ? process_stood_still_() : Seconds{};
+  stood_still_ = {};
 }
 
 void Loop::look_for_standstill() {
-  if (stood_still_ && !exit_code_) {
-    const Seconds still = stood_still_();
-    times_stopped_ += still > std::exchange(still_, still) ? 1 : 0;
+  if (process_stood_still_ && !exit_code_) {
+    stood_still_ = std::max(stood_still_, process_stood_still_() - still_before_);
   }
 }
 
 trial::Source::State Loop::state() {
   look_for_standstill();
-  return {.exit_code = exit_code_, .interrupted = interrupted_, .times_stopped = times_stopped_};
+  return {.exit_code = exit_code_, .interrupted = interrupted_, .stood_still = stood_still_};
 }
 
 // A step lasts until the next one begins, so it includes its data loading.

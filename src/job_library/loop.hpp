@@ -23,7 +23,7 @@ class Loop final : public trial::Source {
  public:
   // `stood_still` is for how long this process has been suspended so far; empty where that is not known.
   Loop(trial::Instruments& instruments, std::function<Seconds()> stood_still, Clock& clock)
-      : stood_still_{std::move(stood_still)}, trial_{*this, instruments, clock} {}
+      : process_stood_still_{std::move(stood_still)}, trial_{*this, instruments, clock} {}
 
   // The target, at which a training's account is closed; without one it ends after so many epochs.
   void set_terms(const std::optional<records::JobTarget>& target, int max_epochs);
@@ -56,7 +56,7 @@ class Loop final : public trial::Source {
   void look_for_standstill();
   void over_with(int exit_code);
 
-  std::function<Seconds()> stood_still_;
+  std::function<Seconds()> process_stood_still_;
   trial::Trial trial_;
   bool has_target_ = false;
   int max_epochs_ = 0;
@@ -70,8 +70,8 @@ class Loop final : public trial::Source {
   bool told_to_end_ = false;
   bool in_epoch_ = false;
   bool in_step_ = false;
-  Seconds still_;  // as of the last look
-  int times_stopped_ = 0;
+  Seconds still_before_;  // of this process, when the training began
+  Seconds stood_still_;   // of the training
 };
 
 }  // namespace zeus::job_library

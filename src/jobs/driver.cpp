@@ -23,6 +23,16 @@ optimize::RecurrenceMachine::Terms terms_of(const records::JobDefinition& defini
           .default_batch_size = definition.default_batch_size};
 }
 
+// What is on record of a training. A suspension is not charged to it: its time is known, but its energy cannot be told
+// from the training's.
+Try::Taken without_suspension(Try::Taken taken, const Try::State& state) {
+  if (state.stood_still > Seconds{}) {
+    taken.time -= std::min(state.stood_still, taken.time);
+    taken.gpus.clear();
+  }
+  return taken;
+}
+
 }  // namespace
 
 Driver::Driver(std::unique_ptr<RecurrenceLink> recurrence, const records::JobDevice& device, Try& training,
@@ -102,7 +112,7 @@ void Driver::go_on() {
   const std::vector<Try::Event> events = std::exchange(unheard_, {});
   const Try::State state = training_.state();
   just_started_ = false;
-  if (state.stood_still && !std::exchange(told_of_standstill_, true)) {
+  if (state.stood_still > Seconds{} && !std::exchange(told_of_standstill_, true)) {
     feed(Machine::StoodStill{});
   }
   if (state.disturbed) {
@@ -233,7 +243,7 @@ void Driver::note_progress() {
   }
   epochs_recorded_ = state.epochs;
   progress_recorded_ = now;
-  const Try::Taken taken = training_.taken_so_far();
+  const Try::Taken taken = without_suspension(training_.taken_so_far(), state);
   keep([&](RecurrenceLink& recurrence) {
     recurrence.epochs({.epochs = state.epochs, .metric = state.metric, .gpus = taken.gpus, .time = taken.time});
   });
@@ -328,7 +338,7 @@ void Driver::carry_out(const Machine::Start& start) {
 void Driver::carry_out(const Machine::Abandon& abandon) {
   training_.stop();
   wait_for_end([this, batch_size = abandon.batch_size] {
-    const Try::Taken taken = training_.close();
+    const Try::Taken taken = without_suspension(training_.close(), training_.state());
     keep([&](RecurrenceLink& recurrence) {
       recurrence.profiled({.batch_size = batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
     });
@@ -386,16 +396,17 @@ records::TryResult Driver::finished(records::TryOutcome outcome, const Try::Take
       epochs_.ended(state.epochs, taken);
     }
   }
+  const Try::Taken own = without_suspension(taken, state);
   records::TryResult finished{
       .outcome = outcome,
-      .progress = {.epochs = state.epochs, .metric = state.metric, .gpus = taken.gpus, .time = taken.time},
+      .progress = {.epochs = state.epochs, .metric = state.metric, .gpus = own.gpus, .time = own.time},
       .limit = held ? held : step_->event.plan.limit,
       .exit_code = state.exit_code,
       .whole_epochs = epochs_.whole()};
   if (!taken.unknown.empty()) {
     finished.progress.gpus.clear();
     finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
-  } else if (state.stood_still) {
+  } else if (state.stood_still > Seconds{}) {
     finished.left_out = "it was suspended for a while, for example by Ctrl-Z";
   } else if (options_.sets_limits && !state.left_alone.empty()) {
     finished.left_out = state.left_alone;

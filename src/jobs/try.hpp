@@ -57,7 +57,7 @@ class Try {
     std::optional<double> metric;  // the last that is a number
     std::optional<int> exit_code;  // if it has ended
     bool interrupted = false;      // its end was requested from outside
-    bool stood_still = false;      // it was suspended for a while
+    Seconds stood_still = {};      // for how long it was suspended
     bool measuring = false;
     bool disturbed = false;                   // measuring changes what it takes, as comparing limits does
     std::string left_alone;                   // why its limits are not set; empty if they are

@@ -54,8 +54,8 @@ class Command {
   // The last signal by which the user or another process wants it, or this process after its end, to end; nothing if
   // there was none.
   [[nodiscard]] virtual std::optional<int> asked_to_end() = 0;
-  // How often it was stopped and continued.
-  [[nodiscard]] virtual int times_stopped() const = 0;
+  // For how long in all it was stopped, until it was continued.
+  [[nodiscard]] virtual Seconds stood_still() const = 0;
   [[nodiscard]] virtual Seen seen() const = 0;
   // Calls `write` while none of its output is passed on. `mid_line`: its last output to the user's error stream still
   // lacks a line end.

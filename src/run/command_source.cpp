@@ -57,7 +57,7 @@ std::vector<trial::Progress> CommandSource::go_on() {
 trial::Source::State CommandSource::state() {
   return {.exit_code = command_->exit_code(),
           .interrupted = command_->asked_to_end().has_value(),
-          .times_stopped = command_->times_stopped()};
+          .stood_still = command_->stood_still()};
 }
 
 }  // namespace zeus::run

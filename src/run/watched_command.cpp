@@ -101,9 +101,9 @@ std::optional<std::string> WatchedCommand::why_not_run() const {
   return child_->why_not_run();
 }
 
-int WatchedCommand::times_stopped() const {
+Seconds WatchedCommand::stood_still() const {
   const std::lock_guard lock{mutex_};
-  return child_->times_stopped();
+  return child_->stood_still();
 }
 
 WatchedCommand::Seen WatchedCommand::seen() const {

@@ -52,8 +52,8 @@ class WatchedCommand final : public Command {
   // Whether Ctrl-C, or a signal to this process, asked it to end. SIGTERM, SIGHUP and a second Ctrl-C also make the
   // command end, within the grace.
   [[nodiscard]] std::optional<int> asked_to_end() override;
-  // How often Ctrl-Z stopped it, together with this process, until `fg` or `bg`.
-  [[nodiscard]] int times_stopped() const override;
+  // By Ctrl-Z, together with this process, until `fg` or `bg`.
+  [[nodiscard]] Seconds stood_still() const override;
   [[nodiscard]] Seen seen() const override;
   // Looks at standard error, or at the file that is both streams.
   void between_its_output(const std::function<void(bool mid_line)>& write) override;

@@ -3,6 +3,8 @@
 
 #include "trial/progress.hpp"
 
+#include <zeus/units.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -27,7 +29,7 @@ class Source {
   struct State {
     std::optional<int> exit_code;  // if it has ended
     bool interrupted = false;      // its end was requested from outside
-    int times_stopped = 0;         // how often it has stood still for a while
+    Seconds stood_still = {};      // for how long in all it was suspended
   };
   [[nodiscard]] virtual State state() = 0;
 };

@@ -24,13 +24,13 @@ void Trial::start(int batch_size, std::uint64_t seed) {
   epochs_seen_ = 0;
   instruments_.begin();
   source_.start(batch_size, seed);
-  times_stopped_ = source_.state().times_stopped;
+  stood_still_ = source_.state().stood_still;
   stayed_ = clock_.now();
 }
 
 void Trial::notice_standstill() {
-  const int times = source_.state().times_stopped;
-  if (times > std::exchange(times_stopped_, times)) {
+  const Seconds still = source_.state().stood_still;
+  if (still > std::exchange(stood_still_, still)) {
     instruments_.measure_again();
     progress_.stood_still();
   }
@@ -91,7 +91,7 @@ jobs::Try::State Trial::state() {
           .metric = progress_.metric(),
           .exit_code = training.exit_code,
           .interrupted = training.interrupted,
-          .stood_still = training.times_stopped > 0,
+          .stood_still = training.stood_still,
           .measuring = limits.measuring,
           .disturbed = limits.disturbed,
           .left_alone = limits.left_alone,

@@ -64,7 +64,7 @@ class Trial final : public jobs::Try {
   int step_reports_ = 0;  // seen, up to those that show how it starts
   bool ended_ = false;
   int epochs_seen_ = 0;  // by its end
-  int times_stopped_ = 0;
+  Seconds stood_still_;
   Instant stayed_;
 };
 

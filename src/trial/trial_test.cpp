@@ -52,7 +52,7 @@ class PlayedTraining final : public Source {
   // Its process does not run for so long.
   void stand_still(Seconds time) {
     gpu_.pass(time);
-    ++state_.times_stopped;
+    state_.stood_still += time;
   }
 
  private:
@@ -164,7 +164,7 @@ TEST_F(TrialTest, MeasuresAgainWhatWasMeasuredWhenTheTrainingStoodStill) {
   train(200);  // an epoch in which it did not stand still
   ASSERT_THAT(trial_->measured(), SizeIs(3));
   expect_true(trial_->measured(), 20_s);
-  EXPECT_TRUE(trial_->state().stood_still);
+  EXPECT_EQ(trial_->state().stood_still, 500_s);
 }
 
 TEST_F(TrialTest, KeepsItsLimitWhenTheTrainingStoodStillAfterwards) {

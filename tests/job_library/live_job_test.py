@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 zeus, program = "", ""
@@ -60,10 +61,15 @@ class LiveJob(unittest.TestCase):
         # Early, while limits are measured, and late, when the best one is kept.
         for epoch, how in ((3, "epochs"), (2, "steps"), (13, "epochs")):
             with self.subTest(epoch=epoch, how=how):
+                began = time.monotonic()
                 job = self.suspended_in(epoch, how)
+                took = time.monotonic() - began
                 (attempt,) = job["tries"]
                 self.assertEqual((attempt["outcome"], attempt["left_out"]),
                                  ("reached", "it was suspended for a while, for example by Ctrl-Z"))
+                self.assertIsNone(attempt["energy_j"], "what the suspension took cannot be told from the rest")
+                (recurrence,) = job["recurrences"]
+                self.assertLess(recurrence["time_s"], took - 3.0)
                 for limit in (one for belief in job["batch_sizes"] for one in belief["limits"]):
                     self.assertLess(limit["epoch_time_s"], 2.5)
 

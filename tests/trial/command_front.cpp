@@ -38,7 +38,7 @@ class PlayedCommand final : public run::Command {
     }
     switch (training_.due()) {
       case Mishap::suspended:
-        ++times_stopped_;
+        stood_still_ += suspended_for;
         break;
       case Mishap::fails:
         exit(1);
@@ -66,7 +66,7 @@ class PlayedCommand final : public run::Command {
   }
   [[nodiscard]] bool told_to_end() const override { return told_to_end_; }
   [[nodiscard]] std::optional<int> asked_to_end() override { return asked_; }
-  [[nodiscard]] int times_stopped() const override { return times_stopped_; }
+  [[nodiscard]] Seconds stood_still() const override { return stood_still_; }
   [[nodiscard]] Seen seen() const override { return {}; }
   void between_its_output(const std::function<void(bool mid_line)>& write) override { write(false); }
 
@@ -80,7 +80,7 @@ class PlayedCommand final : public run::Command {
   PlayedTraining training_;
   int step_ = 0;
   int epochs_ = 0;
-  int times_stopped_ = 0;
+  Seconds stood_still_;
   bool told_to_end_ = false;
   std::optional<int> code_;
   std::optional<int> asked_;

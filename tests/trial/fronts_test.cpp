@@ -84,8 +84,9 @@ void tell(Told& told, const records::RecurrenceGivenUp& given_up) {
 
 // The energies of a try are not told where one is unknown.
 bool has_energy(const Told& told) {
-  return std::ranges::none_of(
-      told.story, [](const std::string& line) { return line.find("energy is not known") != std::string::npos; });
+  return std::ranges::none_of(told.story, [](const std::string& line) {
+    return line.find("energy is not known") != std::string::npos || line.find("suspended") != std::string::npos;
+  });
 }
 
 // What an epoch of steps alone takes under a limit that holds from its beginning on.

@@ -7,7 +7,6 @@ namespace zeus::test {
 
 namespace {
 
-constexpr Seconds suspended_for{8};
 constexpr Seconds late_by{0.8};
 
 void load(VirtualMachine& machine, const physics::Demand& demand) {
@@ -52,6 +51,7 @@ Mishap PlayedTraining::due() {
     case Mishap::suspended:
       load(machine, physics::Demand::none());
       machine.stand_still(suspended_for);
+      stood_still_ = suspended_for;
       load(machine, stage_.situation.demand);
       break;
     case Mishap::none:
@@ -91,7 +91,7 @@ double PlayedTraining::evaluate() {
 void PlayedTraining::note_cost() {
   if (!std::exchange(noted_, true)) {
     stage_.trained.back() = {.energy = stage_.machine.true_energy() - energy_,
-                             .time = stage_.machine.clock().now() - began_};
+                             .time = stage_.machine.clock().now() - began_ - stood_still_};
   }
 }
 

@@ -26,10 +26,12 @@ struct Work {
   int epochs = 12;  // to the target; 0: never
 };
 
+inline constexpr Seconds suspended_for{8};
+
 // What happens to the first training of a night.
 enum class Mishap {
   none,
-  suspended,       // for 8 s
+  suspended,
   late,            // on a machine so busy that the threads of the process wait 0.8 s for a processor
   limits_refused,  // from then on
   gpu_lost,
@@ -68,7 +70,7 @@ struct Situation {
   friend void PrintTo(const Situation& situation, std::ostream* stream) { *stream << situation.name; }
 };
 
-// The cost of a training up to its target, or to its end.
+// The cost of a training up to its target, or to its end. Its time is without a suspension.
 struct TrueCost {
   Joules energy;
   Seconds time;
@@ -110,6 +112,7 @@ class PlayedTraining {
   int steps_ = 0;
   Joules energy_;
   Instant began_;
+  Seconds stood_still_;
   bool noted_ = false;
   bool ended_ = false;
 };
