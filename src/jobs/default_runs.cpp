@@ -235,11 +235,12 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
   }
   const auto size = known->sizes.find(default_size_);
   const bool seen = size != known->sizes.end() && size->second.latest_epochs;
+  const bool ran_highest = seen && size->second.latest_epochs->limit == highest;
   std::optional<Power> epoch;
-  if (unit_ == Unit::epoch && covers(limits, device)) {
-    epoch = Power{.time = shortest_epoch(limits), .power = limits.back().average_power};
-  } else if (unit_ == Unit::second && seen) {
+  if (unit_ == Unit::second ? seen : ran_highest) {
     epoch = by_highest(*size->second.latest_epochs, device, limits);
+  } else if (unit_ == Unit::epoch && covers(limits, device)) {
+    epoch = Power{.time = shortest_epoch(limits), .power = limits.back().average_power};
   }
   if (!epoch) {
     return "what an epoch of the default takes under the highest limit is not known yet";

@@ -98,6 +98,18 @@ TEST_F(DefaultRunsTest, AreUncertainByTheComparisonOfSlicesAndByWhatNoSliceCover
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.1 / 0.9 * apart), 1e-9);
 }
 
+// Slices of a lower limit may seem a little faster by chance. What whole epochs took under the highest is exact.
+TEST_F(DefaultRunsTest, HaveEpochsAsTheyWereSeenUnderTheHighestLimit) {
+  std::vector<records::LimitProfile> limits = slices;
+  limits.front().epoch_time = 9.9_s;
+  const auto epoch = [&](const Training& run) {
+    runs_.learn(three_limit_v100(), finished(run), limits);
+    return std::get<DefaultParts>(runs_.parts(three_limit_v100(), finished(run), limits)).epoch.time;
+  };
+  EXPECT_EQ(epoch({.limit = 100_W}), 9.9_s) << "a lower limit makes nothing faster";
+  EXPECT_EQ(epoch({.limit = 250_W}), 10_s);
+}
+
 TEST_F(DefaultRunsTest, HaveTheMeanNumberOfEpochs) {
   for (const int epochs : {8, 10, 12}) {
     learn({.epochs = epochs});

@@ -573,7 +573,7 @@ TEST_F(JobTest, DoesNotCountAChangeOfTheJobAsASaving) {
     const records::TryStarted run = next_run(recurrence);
     records::TryResult result = run_with_start(run.event.plan.limit.value_or(250_W));
     if (night >= 2) {
-      result.progress.gpus = {measured_energy(200 + 333)};
+      result.progress.gpus = {measured_energy(200.0 + 1000.0 / 3.0)};
       result.progress.time = Seconds{4.0 + 10.0 / 3.0};
       result.whole_epochs->time = 3_s;
       result.whole_epochs->energy = 300_J;
@@ -582,7 +582,7 @@ TEST_F(JobTest, DoesNotCountAChangeOfTheJobAsASaving) {
     // Epochs are alike under all limits here, but slices showed them 2.5 times as fast at 250 W.
     const records::RecurrenceView last = job.view().recurrences.back();
     if (last.default_energy) {
-      EXPECT_LE(last.default_energy->value(), last.energy->value()) << "night " << night;
+      EXPECT_LE(last.default_energy->value(), last.energy->value() + 1e-6) << "night " << night;
     } else {
       EXPECT_LE(night, 2) << last.default_unknown;
     }
