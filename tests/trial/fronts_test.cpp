@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -348,6 +349,82 @@ const std::vector<Situation> situations{
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Fronts, testing::ValuesIn(situations), [](const auto& one) { return one.param.name; });
+
+// What a try of the second batch size does, after a night with the default: five epochs of 0.8 s. Each is 20 % or more
+// away from its budget.
+struct Script {
+  double epoch = 0.0;             // seconds
+  int epochs = 0;                 // to the target; 0: never
+  std::optional<int> crash = {};  // after so many epochs
+};
+
+constexpr Script usual{.epoch = 0.8, .epochs = 5};
+constexpr int most_epochs = 12;
+constexpr std::array scripts{
+    Script{0.8, 3},    Script{0.8, 4},  Script{0.4, 8},    Script{0.4, 10},   Script{0.2, 12},     // reach the target
+    Script{0.2, 20},   Script{0.2, 0},  Script{0.4, 0},    Script{0.45, 13},  Script{0.3, 30},     // use up the epochs
+    Script{5.6, 9},    Script{5.6, 0},  Script{5.4, 3},    Script{5.8, 2},    Script{11.0, 1},     // take long
+    Script{0.4, 5, 0}, Script{12.0, 0}, Script{0.4, 5, 2}, Script{1.0, 0, 1}, Script{0.4, 5, 4}};  // or crash
+
+// From the script alone; its power is that of the default, so costs are as times.
+std::string foreseen(const Script& script) {
+  const int fit = std::min(most_epochs, static_cast<int>(2.0 * usual.epoch * usual.epochs / script.epoch));
+  const bool reaches = script.epochs > 0 && script.epochs <= fit;
+  const int epochs = reaches ? script.epochs : fit;
+  if (script.crash && *script.crash < epochs) {
+    return fmt::format("exhausted after {} epochs", *script.crash);  // the default has worked
+  }
+  return fmt::format("{} after {} epochs", reaches ? "reached" : fit == most_epochs ? "exhausted" : "stopped", epochs);
+}
+
+Situation of_script(const Script& script) {
+  const auto work = [](int batch_size, const Script& of) {
+    return Work{.batch_size = batch_size, .steps = 8, .step = Seconds{of.epoch / 8}, .epochs = of.epochs};
+  };
+  return {.name = "script",
+          .truth = {},
+          .works = {work(10, usual), work(20, script)},
+          .limits = {highest},
+          .nan_in_odd_epochs = true,
+          .max_epochs = most_epochs,
+          .nights = 2,
+          .mishap = script.crash ? Mishap::fails : Mishap::none,
+          .in_epoch = script.crash.value_or(0) + 1};
+}
+
+TEST(OneStory, ScriptsEndInEveryFrontAsTheClosedFormForesees) {
+  const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
+  for (const Front& front : fronts) {
+    if (front.recur == recur_in_demo) {
+      continue;
+    }
+    for (const Script& script : scripts) {
+      SCOPED_TRACE(fmt::format("{}, {} s, {} epochs, crash {}", front.name, script.epoch, script.epochs,
+                               script.crash.value_or(-1)));
+      Told told = told_by(front, of_script(script));
+      std::erase_if(told.story, [](const std::string& line) {
+        return line.find(" W") != std::string::npos && line.find("after") == std::string::npos &&
+               !line.starts_with("try");
+      });
+      const std::string end = foreseen(script);
+      std::vector<std::string> expected{"try 20", end};
+      if (!end.starts_with("reached")) {
+        expected.insert(expected.end(), {"try 10", foreseen(usual)});
+      }
+      ASSERT_EQ(told.story.size(), expected.size()) << fmt::format("{}", fmt::join(told.story, "; "));
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_TRUE(told.story[i].starts_with(expected[i])) << told.story[i] << ", not " << expected[i];
+      }
+      ASSERT_EQ(told.charged.size(), told.trained.size());
+      for (std::size_t i = 0; i < told.charged.size(); ++i) {
+        if (!expected[2 * i + 1].starts_with("stopped")) {
+          EXPECT_NEAR(told.charged[i].time / told.trained[i].time, 1.0, 0.005);
+          EXPECT_NEAR(told.charged[i].energy / told.trained[i].energy, 1.0, 0.005);
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace zeus::test

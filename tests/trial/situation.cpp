@@ -1,6 +1,7 @@
 #include "tests/trial/situation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace zeus::test {
@@ -85,7 +86,8 @@ double PlayedTraining::evaluate() {
   if ((reached && stage_.situation.has_target) || epochs_ == stage_.situation.max_epochs) {
     note_cost();
   }
-  return reached ? 0.95 : 0.5;
+  const bool is_nan = stage_.situation.nan_in_odd_epochs && epochs_ % 2 == 1;
+  return reached ? 0.95 : is_nan ? std::numeric_limits<double>::quiet_NaN() : 0.5;
 }
 
 void PlayedTraining::note_cost() {

@@ -50,6 +50,7 @@ struct Situation {
   const char* policy = "zeus";
   bool sets_limits = true;
   bool has_target = true;
+  bool nan_in_odd_epochs = false;  // in place of a metric short of the target
   int max_epochs = 40;
   double beta = 2.0;
   Seconds profile_time{2};
