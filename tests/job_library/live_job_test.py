@@ -1,11 +1,12 @@
 """zeus::Job on a virtual GPU: limits are measured while it trains and the best one is kept, with steps and with epochs. If a
 program is killed, its GPU is put back, and the next program gives its recurrence up.
 
-  live_job_test.py ZEUS LIVE_JOB
+  live_job_test.py ZEUS LIVE_JOB [RUNS_ON_A_BUSY_MACHINE]
 """
 
 import json
 import os
+import pathlib
 import shlex
 import subprocess
 import sys
@@ -13,7 +14,10 @@ import tempfile
 import time
 import unittest
 
-zeus, program = "", ""
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import busy_machine  # noqa: E402
+
+zeus, program, busy_runs = "", "", 2
 
 
 class LiveJob(unittest.TestCase):
@@ -73,6 +77,13 @@ class LiveJob(unittest.TestCase):
                 for limit in (one for belief in job["batch_sizes"] for one in belief["limits"]):
                     self.assertLess(limit["epoch_time_s"], 2.5)
 
+    def test_a_busy_machine_alone_is_no_suspension(self):
+        with busy_machine.busy(4):
+            for number in range(busy_runs):
+                self.virtually(f"{shlex.quote(program)} busy{number} {('steps', 'epochs')[number % 2]}")
+        ends = [[one["outcome"], one["left_out"]] for number in range(busy_runs) for one in self.job(f"busy{number}")["tries"]]
+        self.assertEqual(ends, [["reached", None]] * busy_runs)
+
     def test_a_program_that_is_killed_leaves_nothing_behind(self):
         # Once limits are being measured, or one is kept.
         limit = f"{shlex.quote(zeus)} devices --json | grep -o '\"current\": *[0-9.]*' | head -1"
@@ -89,4 +100,5 @@ class LiveJob(unittest.TestCase):
 
 if __name__ == "__main__":
     zeus, program = sys.argv[1:3]
+    busy_runs = int(sys.argv[3]) if len(sys.argv) > 3 else busy_runs
     unittest.main(argv=sys.argv[:1])
