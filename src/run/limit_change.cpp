@@ -150,8 +150,7 @@ std::optional<OtherLimit> next_lower_limit(std::span<const records::LimitProfile
   if (!next || *next + 1 == epochs.size()) {
     return std::nullopt;
   }
-  return OtherLimit{.setting = epochs[*next].setting,
-                    .step = optimize::step_change(epochs, epochs.size() - 1, *next)};
+  return OtherLimit{.setting = epochs[*next].setting, .step = optimize::step_change(epochs, epochs.size() - 1, *next)};
 }
 
 }  // namespace zeus::run

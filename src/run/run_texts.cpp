@@ -234,8 +234,9 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   text += fmt::format("; the default takes about {} in {}: ", to_text(*recurrence.default_energy),
                       to_text(*recurrence.default_time));
   if (std::abs(energy) < std::max(worth_saying, energy_half) && std::abs(time) < std::max(worth_saying, time_half)) {
-    return text + fmt::format("no saving could be told from chance (energy ± {:.0f} %)",
-                              std::ceil(100 * std::max(energy_half, worth_saying))) +
+    return text +
+           fmt::format("no saving could be told from chance (energy ± {:.0f} %)",
+                       std::ceil(100 * std::max(energy_half, worth_saying))) +
            lower;
   }
   return text + fmt::format("{}, {}", share(energy, energy_half, "energy"), share(time, time_half, "time")) + lower;

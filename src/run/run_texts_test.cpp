@@ -105,9 +105,10 @@ TEST_F(AloneText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBounded) {
 TEST_F(AloneText, DoesNotCallScatterASaving) {
   measured(250_W, 0.085_s, 140_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
-  EXPECT_THAT(alone_text(result_, false),
-              testing::ContainsRegex("no saving against 250 W could be told from chance \\([0-9]+ ± [0-9]+ % less energy and "
-                                     "[0-9]+ ± [0-9]+ % less time\\); "));
+  EXPECT_THAT(
+      alone_text(result_, false),
+      testing::ContainsRegex("no saving against 250 W could be told from chance \\([0-9]+ ± [0-9]+ % less energy and "
+                             "[0-9]+ ± [0-9]+ % less time\\); "));
 }
 
 TEST_F(AloneText, SaysThatTheHighestLimitSavesNothing) {

@@ -14,7 +14,8 @@ class DriftWatch {
   // A `tolerance` of 0 never notices anything.
   explicit DriftWatch(double tolerance) : tolerance_{tolerance} {}
 
-  // The expected time of a step from now on and the half-width of its interval, if it is known; forgets the steps before.
+  // The expected time of a step from now on and the half-width of its interval, if it is known; forgets the steps
+  // before.
   void expect(std::optional<Seconds> step, Seconds uncertainty = {});
   // This many steps took this time, without a break between them.
   void add(std::uint64_t steps, Seconds time);
