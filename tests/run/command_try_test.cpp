@@ -115,6 +115,29 @@ TEST_F(CommandTryTest, IsChargedUpToItsTargetHoweverLongDecidingTakes) {
   EXPECT_NEAR(training.taken_since_closed().time.value(), 10.0, 0.1);
 }
 
+TEST_F(CommandTryTest, ComparesLimitsToTheEndWhetherStepsTakeAMillisecondOrTenSeconds) {
+  draw(240_W);
+  options_.job.clear();
+  for (const auto& [step, within] : {std::pair{0.001_s, 31_s}, std::pair{10_s, 10_s * 250}}) {
+    CommandTry training = this->training(true, [&, step = step]() -> std::vector<trial::Progress> {
+      const double steps = std::max(1.0, 0.005_s / step);
+      pass(step * steps / gpu_->operating_point().speed);
+      return {trial::StepsDone{.count = static_cast<std::uint64_t>(steps)}};
+    });
+    training.trial().start(0, 1);
+    training.optimize();
+    const Instant end = clock_.now() + within;
+    while (clock_.now() < end && training.trial().state().measuring) {
+      (void)training.trial().go_on();
+    }
+    training.trial().leave();
+    const TrainingResult result = training.optimized().value();
+    EXPECT_EQ(result.unoptimized, "") << step.value();
+    EXPECT_TRUE(result.profile.complete) << step.value();
+    EXPECT_GE(result.profile.measurements.size(), 3U) << step.value();
+  }
+}
+
 // The load is below all limits, so that they cost the same. In another training an epoch took 100 s and 200 W under the
 // highest limit; in this one steps of a tenth of a second and 80 W make epochs of 30 s.
 TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {

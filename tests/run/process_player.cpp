@@ -4,6 +4,7 @@
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "drivers/session/session.hpp"
+#include "records/json_reader.hpp"
 #include "tests/run/scripted_program.hpp"
 #include "tests/run/shown_job.hpp"
 
@@ -17,8 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zeus::truth {
@@ -68,6 +71,24 @@ class ProcessPlayer {
     std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
   }
 
+  PlayedAlone play_alone() {
+    const std::filesystem::path record = folder_ / "record";
+    std::vector<std::string> words{play_.zeus.string(), "run", "--json", record.string()};
+    add_flags(words);
+    words.insert(words.end(),
+                 {"--", play_.trainer.string(), "--train-alone", fmt::format("{}", script_.seed), took_.string()});
+    if (const int code = run_process(words, environment_, "/dev/null", folder_ / "errors"); code != 0) {
+      throw Error{ErrorKind::internal,
+                  fmt::format("zeus run ended with exit code {}: {}", code, last_line(folder_ / "errors")), "read it"};
+    }
+    const records::JsonForm form{.refusal = "this is not what `zeus run --json` writes"};
+    const records::JsonPlace place{form};
+    const std::optional<records::JsonValue> json = records::JsonValue::parse(FileTree{}.read(record.string()).value());
+    std::optional<TrainingResult> result;
+    records::JsonFields{*json, place}("training", result);
+    return judged_alone(script_, result.value());
+  }
+
   Played play() {
     Played played{.script = script_, .told = {}, .failure = {}};
     try {
@@ -108,18 +129,8 @@ class ProcessPlayer {
 
   // As the user of such a script would write it.
   [[nodiscard]] std::vector<std::string> command() const {
-    std::vector<std::string> words{play_.zeus.string(), "run",   "--job",
-                                   script_job,          "--eta", fmt::format("{}", script_.eta)};
-    const auto add = [&](const std::string& flag, const std::string& value) {
-      if (!value.empty()) {
-        words.insert(words.end(), {flag, value});
-      }
-    };
-    const run::PatternTexts expressions = expressions_of(script_);
-    add("--metric-regex", expressions.metric);
-    add("--epoch-regex", expressions.epoch);
-    add("--step-regex", expressions.step);
-    add("--target-metric", script_.has_target ? "0.9" : "");
+    std::vector<std::string> words{play_.zeus.string(), "run", "--job", script_job};
+    add_flags(words);
     std::vector<std::string> trainer{play_.trainer.string(), "--train", fmt::format("{}", script_.seed),
                                      took_.string()};
     if (script_.chooses_batch_size) {
@@ -127,13 +138,28 @@ class ProcessPlayer {
       for (const Arm& arm : script_.arms) {
         sizes.push_back(arm.batch_size);
       }
-      add("--batch-sizes", fmt::format("{}", fmt::join(sizes, ",")));
-      add("--default-batch-size", fmt::format("{}", script_.arms[script_.usual].batch_size));
+      words.insert(words.end(), {"--batch-sizes", fmt::format("{}", fmt::join(sizes, ",")), "--default-batch-size",
+                                 fmt::format("{}", script_.arms[script_.usual].batch_size)});
       trainer.emplace_back("{batch_size}");
     }
     words.emplace_back("--");
     words.insert(words.end(), trainer.begin(), trainer.end());
     return words;
+  }
+
+  void add_flags(std::vector<std::string>& words) const {
+    const run::PatternTexts expressions = expressions_of(script_);
+    const std::array<std::pair<const char*, std::string>, 5> flags{
+        {{"--eta", fmt::format("{}", script_.eta)},
+         {"--metric-regex", expressions.metric},
+         {"--epoch-regex", expressions.epoch},
+         {"--step-regex", expressions.step},
+         {"--target-metric", script_.has_target ? "0.9" : ""}}};
+    for (const auto& [flag, value] : flags) {
+      if (!value.empty()) {
+        words.insert(words.end(), {flag, value});
+      }
+    }
   }
 
   [[nodiscard]] Environment make_environment() const {
@@ -167,6 +193,12 @@ class ProcessPlayer {
 
 Played play_as_processes(const Script& script, const ProcessPlay& play) {
   return ProcessPlayer{script, play}.play();
+}
+
+std::array<PlayedAlone, 2> play_alone_as_processes(const Script& script, const ProcessPlay& play) {
+  ProcessPlayer player{script, play};
+  PlayedAlone first = player.play_alone();
+  return {std::move(first), player.play_alone()};
 }
 
 }  // namespace zeus::truth

@@ -6,7 +6,8 @@
 //   --metric-only   the user gives no expression but the metric's
 //   --dialects      each script is played in every dialect: the same training with different output
 //   --each          the statements about each script after each recurrence
-//   --processes ZEUS   in real time, of scripts whose runs take 5 to 20 s: that program and the script are processes
+//   --processes ZEUS   in real time, of scripts whose runs take 5 to 20 s (alone: whose epochs take 25 to 60 s): that
+//                      program and the script are processes
 //
 //   --alone         commands without a job, each played twice
 //   --loop          loops with zeus::Job in place of commands under `zeus run`
@@ -41,6 +42,9 @@ namespace {
 constexpr double most_error_of_law = 1e-4;
 constexpr Seconds least_in_real_time{5};
 constexpr Seconds most_in_real_time{20};
+// All epochs of a command alone, which compares all limits within one run.
+constexpr Seconds least_alone{25};
+constexpr Seconds most_alone{60};
 // Of processes, which mostly wait.
 constexpr std::size_t beside_one_another = 5;
 
@@ -85,7 +89,12 @@ Asked asked_by(int count, char** arguments) {
   return asked;
 }
 
-bool suits_real_time(const Script& script) {
+bool suits_real_time(const Script& script, const Population& population) {
+  if (population.alone) {
+    const Arm& arm = script.arms[script.usual];
+    const Seconds takes = of_epoch(script, arm, script.gpu.limits.max).time * arm.epochs;
+    return least_alone <= takes && takes <= most_alone;
+  }
   const Seconds takes = expected_default(script).time;
   return least_in_real_time <= takes && takes <= most_in_real_time;
 }
@@ -95,7 +104,7 @@ std::vector<Script> scripts_of(const Asked& asked) {
   std::uint64_t written = 0;
   for (std::uint64_t seed = asked.first; written < asked.scripts; ++seed) {
     const Script script = write_script(seed, asked.population);
-    if (!asked.zeus.empty() && !suits_real_time(script)) {
+    if (!asked.zeus.empty() && !suits_real_time(script, asked.population)) {
       continue;
     }
     ++written;
@@ -128,23 +137,30 @@ std::vector<Played> play_on_virtual_clock(const Asked& asked, std::string& broke
   return all;
 }
 
-std::vector<Played> play_in_real_time(const Asked& asked) {
+// Several at a time.
+template <typename Result>
+std::vector<Result> in_real_time(const Asked& asked, Result (*play_one)(const Script&, const ProcessPlay&)) {
   const test::TemporaryFolder folder;
   const ProcessPlay with{
       .zeus = asked.zeus, .trainer = std::filesystem::canonical("/proc/self/exe"), .folder = folder.path()};
   const std::vector<Script> scripts = scripts_of(asked);
-  std::vector<Played> all(scripts.size());
+  std::vector<Result> all(scripts.size());
   std::atomic<std::size_t> next = 0;
   {
     std::vector<std::jthread> players;
     for (std::size_t player = 0; player < beside_one_another; ++player) {
       players.emplace_back([&] {
         for (std::size_t number = next++; number < scripts.size(); number = next++) {
-          all[number] = play_as_processes(scripts[number], with);
+          all[number] = play_one(scripts[number], with);
         }
       });
     }
   }
+  return all;
+}
+
+std::vector<Played> play_in_real_time(const Asked& asked) {
+  std::vector<Played> all = in_real_time(asked, play_as_processes);
   for (const Played& played : all) {
     print_each(asked, played);
   }
@@ -155,12 +171,16 @@ std::vector<Played> play_in_real_time(const Asked& asked) {
 int run_alone(const Asked& asked) {
   const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
   std::vector<std::array<PlayedAlone, 2>> all;
-  for (const Script& script : scripts_of(asked)) {
-    all.push_back({play_alone(script, 1), play_alone(script, 2)});
-    if (asked.each) {
-      for (const PlayedAlone& one : all.back()) {
-        fmt::print("{}", text_of(one));
-      }
+  if (!asked.zeus.empty()) {
+    all = in_real_time(asked, play_alone_as_processes);
+  } else {
+    for (const Script& script : scripts_of(asked)) {
+      all.push_back({play_alone(script, 1), play_alone(script, 2)});
+    }
+  }
+  for (const std::array<PlayedAlone, 2>& pair : all) {
+    for (const PlayedAlone& one : pair) {
+      fmt::print("{}", asked.each ? text_of(one) : "");
     }
   }
   const AloneTable table = table_of_alone(all);
@@ -186,9 +206,10 @@ int run(const Asked& asked) {
   return broken.empty() ? 0 : 1;
 }
 
-// As a script of that seed: --train SEED FILE [BATCH_SIZE].
+// As a script of that seed: --train SEED FILE [BATCH_SIZE], or --train-alone SEED FILE.
 int train(int count, char** arguments) {
-  const Script script = write_script(std::strtoull(arguments[2], nullptr, 10), {});
+  const bool alone = std::string_view{arguments[1]} == "--train-alone";
+  const Script script = write_script(std::strtoull(arguments[2], nullptr, 10), {.alone = alone});
   return train_in_real_time(script, arguments[3], count > 4 ? arguments[4] : "");
 }
 
@@ -196,7 +217,7 @@ int train(int count, char** arguments) {
 }  // namespace zeus::truth
 
 int main(int count, char** arguments) {
-  if (count > 3 && std::string_view{arguments[1]} == "--train") {
+  if (count > 3 && std::string_view{arguments[1]}.starts_with("--train")) {
     return zeus::truth::train(count, arguments);
   }
   const zeus::truth::Asked asked = zeus::truth::asked_by(count, arguments);

@@ -53,6 +53,31 @@ run::RunOptions options_of(const Script& script) {
   return run::checked(options);
 }
 
+std::vector<Watts> limits_of(const TrainingResult& result) {
+  std::vector<Watts> limits;
+  for (const PowerMeasurement& one : result.profile.measurements) {
+    limits.push_back(one.setting.limit);
+  }
+  return limits;
+}
+
+// From the law, for the steps during which limits were compared; those in which none was measured are like the others.
+double runs_to_regain(const Script& script, const Arm& steps, const TrainingResult& result, Joules highest,
+                      Joules chosen) {
+  Joules beyond;
+  double measured = 0.0;
+  for (const PowerMeasurement& one : result.profile.measurements) {
+    beyond += (of_epoch(script, steps, one.setting.limit).energy - chosen) * static_cast<double>(one.steps);
+    measured += static_cast<double>(one.steps);
+  }
+  const Arm& arm = script.arms[script.usual];
+  const double in_epoch =
+      result.profile.measurements.front().step_time < 0.5 * (arm.step * static_cast<double>(arm.steps)) ? arm.steps
+                                                                                                        : 1.0;
+  const double comparing = static_cast<double>(result.profiling_steps) / (arm.epochs * in_epoch);
+  return comparing * (beyond / measured) / (highest - chosen);
+}
+
 class Player {
  public:
   Player(const Script& script, Front front) : script_{script}, options_{options_of(script)}, front_{front} {}
@@ -78,25 +103,7 @@ class Player {
     training.trial().leave();
     const TrainingResult result = training.optimized().value_or(TrainingResult{});
     machine_.end_process();
-    PlayedAlone played{.script = script_, .unoptimized = result.unoptimized, .stated = run::limit_change(result)};
-    if (!result.applied) {
-      return played;
-    }
-    // Where epochs were measured instead of steps, these contain evaluation.
-    Arm steps = script_.arms[script_.usual];
-    const Seconds epoch = steps.step * static_cast<double>(steps.steps);
-    if (result.profile.measurements.front().step_time < 0.5 * epoch) {
-      steps.evaluation = Seconds{};
-    }
-    played.regret = excess_of_limit(script_, steps, result.optimum->limit, limits_of(result));
-    if (played.stated) {
-      const Cost chosen = of_epoch(script_, steps, played.stated->setting.limit);
-      const Cost highest = of_epoch(script_, steps, played.stated->highest);
-      played.energy = chosen.energy / highest.energy - 1.0;
-      played.time = chosen.time / highest.time - 1.0;
-      played.runs_to_regain = runs_to_regain(steps, result, highest.energy, chosen.energy);
-    }
-    return played;
+    return judged_alone(script_, result);
   }
   void look_for_steps(const std::string& expression) { options_.patterns.step = expression; }
 
@@ -117,31 +124,6 @@ class Player {
   }
 
  private:
-  static std::vector<Watts> limits_of(const TrainingResult& result) {
-    std::vector<Watts> limits;
-    for (const PowerMeasurement& one : result.profile.measurements) {
-      limits.push_back(one.setting.limit);
-    }
-    return limits;
-  }
-
-  // From the law, for the steps during which limits were compared; those in which none was measured are like the
-  // others.
-  double runs_to_regain(const Arm& steps, const TrainingResult& result, Joules highest, Joules chosen) const {
-    Joules beyond;
-    double measured = 0.0;
-    for (const PowerMeasurement& one : result.profile.measurements) {
-      beyond += (of_epoch(script_, steps, one.setting.limit).energy - chosen) * static_cast<double>(one.steps);
-      measured += static_cast<double>(one.steps);
-    }
-    const Arm& arm = script_.arms[script_.usual];
-    const double in_epoch =
-        result.profile.measurements.front().step_time < 0.5 * (arm.step * static_cast<double>(arm.steps)) ? arm.steps
-                                                                                                          : 1.0;
-    const double comparing = static_cast<double>(result.profiling_steps) / (arm.epochs * in_epoch);
-    return comparing * (beyond / measured) / (highest - chosen);
-  }
-
   run::TrainingGpus gpus() {
     return run::TrainingGpus{run::TrainingGpus::Parts{
         .gpus = machine_.gpus(),
@@ -279,6 +261,29 @@ PlayedAlone play_alone(const Script& script, std::uint64_t draws) {
   Player player{script, Front::command};
   player.draw_from(draws);
   return player.play_alone();
+}
+
+PlayedAlone judged_alone(const Script& script, const TrainingResult& result) {
+  PlayedAlone played{
+      .script = script, .unoptimized = result.applied ? "" : result.unoptimized, .stated = run::limit_change(result)};
+  if (!result.applied) {
+    return played;
+  }
+  // Where epochs were measured instead of steps, these contain evaluation.
+  Arm steps = script.arms[script.usual];
+  const Seconds epoch = steps.step * static_cast<double>(steps.steps);
+  if (result.profile.measurements.front().step_time < 0.5 * epoch) {
+    steps.evaluation = Seconds{};
+  }
+  played.regret = excess_of_limit(script, steps, result.optimum->limit, limits_of(result));
+  if (played.stated) {
+    const Cost chosen = of_epoch(script, steps, played.stated->setting.limit);
+    const Cost highest = of_epoch(script, steps, played.stated->highest);
+    played.energy = chosen.energy / highest.energy - 1.0;
+    played.time = chosen.time / highest.time - 1.0;
+    played.runs_to_regain = runs_to_regain(script, steps, result, highest.energy, chosen.energy);
+  }
+  return played;
 }
 
 }  // namespace zeus::truth

@@ -38,4 +38,7 @@ struct PlayedAlone {
 };
 PlayedAlone play_alone(const Script& script, std::uint64_t draws);
 
+// Beside what is true of the limit that such a run kept.
+PlayedAlone judged_alone(const Script& script, const TrainingResult& result);
+
 }  // namespace zeus::truth
