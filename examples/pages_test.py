@@ -38,8 +38,8 @@ class Pages(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.environment = {**os.environ, "XDG_DATA_HOME": folder.name}
 
-    def run_here(self, *command: str, virtual: bool = True) -> str:
-        around = [zeus, "virtual", "1xV100", "--load", "follow:cifar100", "--"] if virtual else []
+    def run_here(self, *command: str, virtual: bool = True, load: str = "follow:cifar100") -> str:
+        around = [zeus, "virtual", "1xV100", "--load", load, "--"] if virtual else []
         done = subprocess.run([*around, *map(str, command)], capture_output=True, text=True, check=False, timeout=120,
                               env=self.environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -70,16 +70,15 @@ class Pages(unittest.TestCase):
 
     def test_a_script_that_knows_nothing_of_zeus_is_followed(self):
         said = self.run_here(zeus, "run", "--json", "-", "--profile-seconds", "0.2", "--", sys.executable,
-                             HERE / "script" / "train.py", "--seed", "0")
+                             HERE / "script" / "train.py", "--seed", "0", load="follow:work:1,1,0.85")
         self.assertIn("epoch 40: val_acc=0.9", said)
         training = json.loads(said.splitlines()[-1])["training"]
         self.assertGreater(training["epochs"][0]["steps"], 10000)
         self.assertGreater(training["profiling_steps"], 0)
-        # Where other programs slow the steps down in turn, profiling begins again, and a short training ends before it does.
         if training["optimum"]:
             self.assertIn(training["optimum"]["limit_w"], range(100, 251, 25), training)
         else:
-            self.assertRegex(training["unoptimized"], "^the training ended (before profiling did|while its power limits were profiled again)")
+            self.assertEqual(training["unoptimized"], "the training ended before profiling did")
 
     def test_each_folder_says_what_it_is_in_three_lines(self):
         for folder in sorted(HERE.iterdir()):

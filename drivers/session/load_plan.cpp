@@ -77,7 +77,8 @@ LoadPlan LoadPlan::without_file(std::string_view text) {
 }
 
 bool LoadPlan::follows() const {
-  return std::holds_alternative<FollowLoad>(text_);
+  const auto* const work = std::get_if<WorkLoad>(&text_);
+  return std::holds_alternative<FollowLoad>(text_) || (work != nullptr && work->followed);
 }
 
 physics::Load LoadPlan::load(const physics::GpuModel& model, Instant origin) const {

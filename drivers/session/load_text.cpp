@@ -137,6 +137,11 @@ LoadText parse_load(std::string_view text) {
     if (rest.empty()) {
       throw bad_load("'follow:' names no workload");
     }
+    if (constexpr std::string_view work_kind = "work:"; rest.starts_with(work_kind)) {
+      WorkLoad work = parse_work(rest.substr(work_kind.size()));
+      work.followed = true;
+      return work;
+    }
     return FollowLoad{std::string{rest}};
   }
   if (text.ends_with(".csv")) {

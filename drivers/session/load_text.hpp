@@ -1,6 +1,6 @@
 // The loads of a session's virtual GPUs, as written on a command line: "constant:200W", "square:80-300W,200ms",
-// "work:0.9,0.8,0.2", "trace.csv" (lines of seconds,watts) or "follow:WORKLOAD". Pure functions of strings; safe from
-// any thread.
+// "work:0.9,0.8,0.2", "trace.csv" (lines of seconds,watts), "follow:WORKLOAD" or "follow:work:0.9,0.8,0.2". Pure
+// functions of strings; safe from any thread.
 #pragma once
 
 #include "physics/load.hpp"
@@ -32,6 +32,7 @@ struct WorkLoad {
   double busy;
   double activity;
   double memory;
+  bool followed = false;  // the command advances at their speed
 };
 
 // A file of seconds,watts; the last power stays.

@@ -19,6 +19,9 @@ TEST(LoadText, ReadsEachKind) {
   EXPECT_EQ(std::get<TableLoad>(parse_load("a b/day.csv")).file, "a b/day.csv");
   EXPECT_EQ(std::get<FollowLoad>(parse_load("follow:resnet50")).workload, "resnet50");
   EXPECT_EQ(std::get<WorkLoad>(parse_load("work:0.9,0.5,0.25")).memory, 0.25);
+  EXPECT_FALSE(std::get<WorkLoad>(parse_load("work:0.9,0.5,0.25")).followed);
+  EXPECT_EQ(std::get<WorkLoad>(parse_load("follow:work:0.9,0.5,0.25")).memory, 0.25);
+  EXPECT_TRUE(std::get<WorkLoad>(parse_load("follow:work:0.9,0.5,0.25")).followed);
   EXPECT_TRUE(std::holds_alternative<IdleLoad>(parse_load("idle")));
 }
 
@@ -43,8 +46,8 @@ INSTANTIATE_TEST_SUITE_P(All, RefusedLoad,
                          testing::Values("", "constant", "constant:", "constant:-5W", "constant:5V", "constant:1e9W",
                                          "square:", "square:80W", "square:80-300W", "square:300-80W,1s",
                                          "square:80-300W,0s", "square:80-300W,1us", "square:80-300W,9000h",
-                                         "square:-300W,1s", "follow:", "work:1,1", "work:2,1,1", "work:a,b,c",
-                                         "work:1,1,1,1", "csv", "loud"));
+                                         "square:-300W,1s", "follow:", "follow:work:1", "work:1,1", "work:2,1,1",
+                                         "work:a,b,c", "work:1,1,1,1", "csv", "loud"));
 
 TEST(PowerTable, ReadsRowsWithAHeaderCommentsAndWindowsLineEnds) {
   const auto points = parse_power_table("seconds,watts\r\n0,80\r\n\r\n# a pause\n 1.5 , 250.25 \n", "f.csv");
