@@ -30,20 +30,34 @@ void CommandSource::start(int batch_size, std::uint64_t seed) {
   if (options_.learning_rate) {
     values.learning_rate = values.batch_size ? options_.learning_rate->at(batch_size) : options_.learning_rate->rate;
   }
-  command_.reset();
+  replace(nullptr).reset();
   study_.emplace();
   steps_seen_ = false;
-  command_ = launch_({.command = words_.fill(values),
-                      .environment = environment_,
-                      .variables = environment_of(values),
-                      .patterns = options_.patterns,
-                      .grace = options_.grace,
-                      .overheard = [this](std::size_t stream, std::string_view bytes) {
-                        if (!steps_seen_) {
-                          study_->hear(stream, bytes);
-                        }
-                      }});
+  replace(launch_({.command = words_.fill(values),
+                   .environment = environment_,
+                   .variables = environment_of(values),
+                   .patterns = options_.patterns,
+                   .grace = options_.grace,
+                   .overheard = [this](std::size_t stream, std::string_view bytes) {
+                     if (!steps_seen_) {
+                       study_->hear(stream, bytes);
+                     }
+                   }}));
   began_ = clock_.now();
+}
+
+std::unique_ptr<Command> CommandSource::replace(std::unique_ptr<Command> command) {
+  const std::lock_guard lock{replacing_};
+  return std::exchange(command_, std::move(command));
+}
+
+void CommandSource::between_its_output(const std::function<void(bool mid_line)>& write) {
+  const std::lock_guard lock{replacing_};
+  if (command_) {
+    command_->between_its_output(write);
+  } else {
+    write(false);
+  }
 }
 
 std::vector<trial::Progress> CommandSource::go_on() {

@@ -1,5 +1,5 @@
-// A training command as the source of a try: started with the values of the try, watched from outside. One thread; the
-// arguments outlive it.
+// A training command as the source of a try: started with the values of the try, watched from outside. One thread, but
+// for between_its_output(); the arguments outlive it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,7 +14,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -32,6 +34,8 @@ class CommandSource final : public trial::Source {
   [[nodiscard]] bool has_started() const { return command_ != nullptr; }
   // The command that was started last.
   [[nodiscard]] Command& command() { return *command_; }
+  // Command::between_its_output() of the command that runs now; at once if none does. Any thread.
+  void between_its_output(const std::function<void(bool mid_line)>& write);
   [[nodiscard]] Instant began() const { return began_; }
   // Since it was started.
   [[nodiscard]] Seconds time() const { return clock_.now() - began_; }
@@ -39,11 +43,15 @@ class CommandSource final : public trial::Source {
   [[nodiscard]] std::optional<ProposedSteps> proposed_steps() const { return study_->propose().steps; }
 
  private:
+  // Returns the former one.
+  std::unique_ptr<Command> replace(std::unique_ptr<Command> command);
+
   const RunOptions& options_;
   const Environment& environment_;
   Clock& clock_;
   Launch launch_;
   CommandTemplate words_;
+  std::mutex replacing_;  // the command, while other threads write between its output
   std::unique_ptr<Command> command_;
   // Of the command's thread; used until a step is seen.
   std::optional<OutputStudy> study_;

@@ -12,6 +12,7 @@
 #include "trial/trial.hpp"
 #include "trial_sessions/session_gpus.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace zeus::run {
@@ -40,6 +41,8 @@ class CommandTry {
   [[nodiscard]] bool has_started() const { return source_.has_started(); }
   // The command that was started last.
   [[nodiscard]] Command& command() { return source_.command(); }
+  // As CommandSource::between_its_output(). Any thread.
+  void between_its_output(const std::function<void(bool mid_line)>& write) { source_.between_its_output(write); }
 
  private:
   RunOptions options_;

@@ -26,17 +26,15 @@ JobRun::JobRun(const RunOptions& options, const Place& place, Messages& messages
       messages_{messages},
       gpus_{place, options.gpus},
       set_limits_{options.set_limits} {
-  messages_.set_between([this](const Messages::Write& write) {
-    if (training_ && training_->has_started()) {
-      training_->command().between_its_output(write);
-    } else {
-      write(false);
-    }
-  });
 }
 
 JobRun::~JobRun() {
   messages_.set_between({});
+}
+
+void JobRun::make_training() {
+  training_.emplace(options_, place_, gpus_, set_limits_);
+  messages_.set_between([this](const Messages::Write& write) { training_->between_its_output(write); });
 }
 
 int JobRun::run() {
@@ -56,7 +54,7 @@ int JobRun::run_job() {
     record_.no_training = record_.unrecorded;
     messages_.warn("no GPU can be seen, so nothing is optimized or recorded; `zeus doctor` says why");
     set_limits_ = false;
-    training_.emplace(options_, place_, gpus_, set_limits_);
+    make_training();
     return run_alone();
   }
   if (set_limits_ && options_.mode != TrainingMode::passive) {
@@ -71,7 +69,7 @@ int JobRun::run_job() {
     messages_.say(trial::policy_text(device_.power_limits, possible));
     options_.power_limits = device_.power_limits;
   }
-  training_.emplace(options_, place_, gpus_, set_limits_);
+  make_training();
   const bool observes = options_.mode != TrainingMode::optimize;
   record_.unrecorded =
       observes ? "an observing run neither reads the job's history nor adds to it" : "no job was named";

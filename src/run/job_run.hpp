@@ -38,6 +38,7 @@ class JobRun {
 
  private:
   int run_job();
+  void make_training();
   int run_alone();
   int run_recurrence();
   // Empty if the user prefers to train unrecorded rather than not at all; a message says so.

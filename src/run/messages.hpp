@@ -1,12 +1,13 @@
 // The messages of `zeus run`, between the lines of the command: each begins with "zeus: ", goes to standard error, and
 // never lands in the middle of a line of the command. In colour, "zeus:" is red before a problem and green before a
-// saving. One thread.
+// saving. Any thread, because the log's lines are messages too.
 #pragma once
 
 #include "base/ink.hpp"
 
 #include <functional>
 #include <iosfwd>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,18 +22,19 @@ class Messages {
   // Sets how to write while the command's output stands still, knowing whether a line of it is open; without it, none
   // is.
   using Write = std::function<void(bool mid_line)>;
-  void set_between(std::function<void(const Write&)> between) { between_ = std::move(between); }
+  void set_between(std::function<void(const Write&)> between);
 
   void say(std::string_view line, Ink ink = Ink::plain);
   // The same warning is printed once.
   void warn(std::string_view line);
 
  private:
-  void write(std::string_view line, Ink ink);
+  void write(std::string_view line, Ink ink);  // under the lock
 
   std::ostream& err_;
   bool quiet_;
   bool in_colour_;
+  std::mutex mutex_;
   std::function<void(const Write&)> between_;
   std::set<std::string, std::less<>> warned_;
 };
