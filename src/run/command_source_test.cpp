@@ -24,7 +24,7 @@ struct OverAtOnce final : Command {
   void end() override {}
   [[nodiscard]] bool told_to_end() const override { return false; }
   [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
-  [[nodiscard]] int times_stopped() const override { return 0; }
+  [[nodiscard]] Seconds stood_still() const override { return {}; }
   [[nodiscard]] Seen seen() const override { return {}; }
   void between_its_output(const std::function<void(bool mid_line)>& write) override { write(true); }
 };
