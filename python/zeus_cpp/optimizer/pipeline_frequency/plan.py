@@ -34,7 +34,7 @@ def instructions_from(path: str | Path, iteration_time: float | None, rank: int,
 
 
 def _read_literal(path: str | Path) -> list[Instructions]:
-    """A list of lists of (instruction, MHz), as a Python expression: `freqs_pipeline_00042.py`. Nothing in it is executed."""
+    """A list of lists of (instruction, MHz), as a Python expression: `freqs_pipeline_*.py`. Nothing in it is executed."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         if len(text) > _LONGEST_LITERAL:
