@@ -96,10 +96,11 @@ LeaseRecord LocalLeases::begun(const DiscoveredGpu& gpu, Seconds term, const std
   return record;
 }
 
-void LocalLeases::restore_what_was_left(const DiscoveredGpu& gpu, Seconds patience) {
+void LocalLeases::restore_what_was_left(const DiscoveredGpu& gpu, const LeaseTaking& taking) {
   for (const Restoration& one :
-       restore_abandoned(*place_.ledger, std::array{gpu}, *place_.clock, gpu.gpu->identity().uuid, patience)) {
-    if (one.result == Restoration::Result::restored && !one.claim->found.empty()) {
+       restore_abandoned(*place_.ledger, std::array{gpu}, *place_.clock, gpu.gpu->identity().uuid, taking.patience)) {
+    const bool logged_from_a_note = taking.client && one.claim && one.claim->client;  // by a daemon
+    if (one.result == Restoration::Result::restored && !one.claim->found.empty() && !logged_from_a_note) {
       log::warning(fmt::format("{} was put back to {}, because {} had ended without doing so", one.name,
                                to_text(one.claim->found), to_text(*one.claim)));
     } else if (one.result == Restoration::Result::failed) {
@@ -113,7 +114,7 @@ std::unique_ptr<LeaseBacking> LocalLeases::take(const DiscoveredGpu& gpu, Second
   const std::string name = to_text(gpu);
   const Ledger& ledger = *place_.ledger;
   place_.guardian->watch(uuid);
-  restore_what_was_left(gpu, taking.patience);
+  restore_what_was_left(gpu, taking);
 
   auto lease = std::make_unique<LocalLease>(place_, gpu, term, taking.client);
   const auto held = held_by_this_process(ledger, uuid);

@@ -20,7 +20,7 @@ class LocalLeases {
   [[nodiscard]] bool has_one(std::string_view uuid, Seconds patience) const;
 
  private:
-  void restore_what_was_left(const device::DiscoveredGpu& gpu, Seconds patience);
+  void restore_what_was_left(const device::DiscoveredGpu& gpu, const LeaseTaking& taking);
   // The record of a lease that begins now: a new record, or `present` with what is borrowed of it.
   [[nodiscard]] LeaseRecord begun(const device::DiscoveredGpu& gpu, Seconds term,
                                   const std::optional<LeaseClient>& client,

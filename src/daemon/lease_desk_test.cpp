@@ -1,5 +1,7 @@
 #include "tests/support/lease_desk_stand.hpp"
 
+#include "base/log.hpp"
+
 #include <gmock/gmock.h>
 
 #include <future>
@@ -433,6 +435,35 @@ TEST_F(LeaseDeskTest, TheRecordSaysForWhom) {
   ASSERT_TRUE(written && written->client);
   EXPECT_EQ(written->client->user, 1000);
   EXPECT_EQ(written->client->process->pid, 7);
+}
+
+TEST_F(LeaseDeskTest, TheLogTellsAHolderThatHungFromOneThatHadEnded) {
+  control::LeaseRecord left{{1, Instant{1}, {42, 987654, "zeusd"}, {}}, "GPU-0", "GPU 0 (Tesla V100)", "this-boot"};
+  left.found.power_limit = 250_W;
+  left.client = control::LeaseClient{.user = 1000};
+  const auto logged = [&] {
+    ledger().leave_note(left);
+    std::string line;
+    const log::ScopedSink sink{[&](log::Level /*level*/, std::string_view one) { line = one; }};
+    bool done = false;
+    seats_[0]->put_back_what_was_left([&](const std::optional<std::string>& /*failure*/) { done = true; });
+    loop_.run_until([&] { return done; });
+    return line;
+  };
+  EXPECT_THAT(logged(), HasSubstr("process 42 (zeusd) for user 1000 had ended without doing so"));
+  machine_.write_durably("proc/42/stat", "42 (zeusd) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20\n");
+  EXPECT_THAT(logged(), HasSubstr("process 42 (zeusd) for user 1000 did not do so in time"));
+}
+
+TEST_F(LeaseDeskTest, WhatATakenGpuIsPutBackToIsLoggedOnce) {
+  control::LeaseRecord left{{1, Instant{1}, {42, 987654, "zeusd"}, {}}, "GPU-0", "GPU 0 (Tesla V100)", "this-boot"};
+  left.found.power_limit = 250_W;
+  left.client = control::LeaseClient{.user = 1000};
+  ledger().write(left);
+  std::vector<std::string> lines;
+  const log::ScopedSink sink{[&](log::Level /*level*/, std::string_view line) { lines.emplace_back(line); }};
+  EXPECT_TRUE(take(process(7), {0}).lease);
+  EXPECT_THAT(lines, ::testing::ElementsAre(HasSubstr("was put back to power limit 250 W because process 42")));
 }
 
 TEST_F(LeaseDeskTest, AnAdministratorTakesALeaseBack) {
