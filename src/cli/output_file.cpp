@@ -51,7 +51,11 @@ int own_stream_to(const struct stat& status) {
   return -1;
 }
 
-void check_that_a_file_can_be_made(const fs::path& file) {
+void check_that_a_file_can_be_made(const fs::path& file, const std::string& name) {
+  // Otherwise the file that is named below is one that its user has not named.
+  if (::access(file.parent_path().c_str(), W_OK | X_OK) != 0 && errno == EACCES) {
+    throw system_failure(EACCES, fmt::format("cannot write {}: its folder takes no new file", name));
+  }
   const FileTree folder{file.parent_path()};
   const std::string trial = fmt::format("{}.{}.trial", file.filename().string(), ::getpid());
   folder.write_durably(trial, "");
@@ -115,7 +119,7 @@ OutputFile::OutputFile(std::string name, std::ostream& out, Readers readers)
   if (is_there && ::access(file_.c_str(), W_OK) != 0) {
     throw system_failure(errno, fmt::format("cannot write {}", name_));
   }
-  check_that_a_file_can_be_made(file_);
+  check_that_a_file_can_be_made(file_, name_);
 }
 
 void OutputFile::write(std::string_view content) const {

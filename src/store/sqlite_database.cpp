@@ -1,5 +1,7 @@
 #include "store/sqlite_database.hpp"
 
+#include "base/file_descriptor.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -235,6 +237,9 @@ Error SqliteDatabase::explained(const Failure& failure) const {
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be written", name),
                    "give yourself the right to write the file and its folder, or name another store"};
     case SQLITE_CANTOPEN:
+      if (!FileDescriptor{::open("/dev/null", O_RDONLY | O_CLOEXEC)}) {
+        return system_failure(errno, fmt::format("the store {} cannot be opened", name));
+      }
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be opened", name),
                    "check that its folder exists and that you may write it, or name another store"};
     case SQLITE_BUSY:

@@ -24,6 +24,8 @@ EventLoop::EventLoop() {
   int error = 0;
   try {
     state_ = std::make_unique<State>();
+    // The first timer opens what the loop waits with.
+    const asio::steady_timer first{state_->context};
     return;
   } catch (const boost::system::system_error& failure) {
     error = failure.code().value();

@@ -17,6 +17,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "daemon"))
+import another_user  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROFILE = "stage,instruction,frequency,time,energy\n" + "".join(
     f"{stage},{name},{frequency},{1000 / frequency:.4f},{frequency / 10:.1f}\n"
@@ -163,6 +166,20 @@ class Output(unittest.TestCase):
             done = self.zeus(command, "--json", str(self.folder), "--", "touch", str(self.folder / "ran"))
             self.assertNotEqual(done.returncode, 0)
             self.assertFalse((self.folder / "ran").exists())
+
+    @unittest.skipUnless(os.geteuid() == 0, "root alone can become a user who may not write a folder")
+    def test_a_file_in_a_folder_that_takes_no_new_one_is_named_as_its_user_did(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            folder.chmod(0o755)
+            (folder / "out.json").touch()
+            (folder / "out.json").chmod(0o666)
+            words = another_user.words(program, "measure", "--json", str(folder / "out.json"), "--", "true",
+                                       readable=[pathlib.Path(program).parents[1]])
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, cwd=folder)
+            self.assertEqual((done.returncode, done.stderr), (
+                125, f"zeus: cannot write {folder}/out.json: its folder takes no new file: "
+                "Permission denied; check the owner and mode of the path, or run as a user who may\n"))
 
     def test_a_command_that_fails_leaves_the_former_file_and_nothing_beside_it(self):
         (self.folder / "plan.json").write_text("former", encoding="utf-8")

@@ -175,6 +175,19 @@ class Stores(unittest.TestCase):
                 self.assertNotIn("defect", said, kib)
                 self.assertNotIn("disk", said, kib)
 
+    def test_without_descriptors_says_so(self) -> None:
+        for number in range(4, 24):
+            with self.subTest(number), tempfile.TemporaryDirectory() as text:
+                process = subprocess.Popen(
+                    ["sh", "-c", f"ulimit -n {number}; exec '{ZEUS}' serve --listen 127.0.0.1:0 --database '{text}/s.sqlite'"],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=session.environment())
+                line = process.stdout.readline()
+                process.terminate()
+                _, said = process.communicate()
+                if not line.startswith("listening"):
+                    self.assertEqual(process.returncode, 1, said)
+                    self.assertRegex(said, r"\Azeus: .*Too many open files; raise the limit of open files \(ulimit -n\)\n\Z")
+
     def test_that_is_newer_refuses_to_start(self) -> None:
         with tempfile.TemporaryDirectory() as text:
             with session.Server(ZEUS, pathlib.Path(text)) as server:
