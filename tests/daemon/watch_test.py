@@ -186,6 +186,18 @@ class WatchingNodes(unittest.TestCase):
         self.assertIn("no node has answered", done.stderr)
         self.assertEqual(json.loads(done.stdout.splitlines()[-1])["missing"], ["/nonexistent/s.sock"])
 
+    def test_an_address_that_no_program_can_have_is_refused_before_any_is_asked(self):
+        for address in ("127.0.0.1:65536", "127.0.0.1:0", "[::1]:0", "node1", "unix:"):
+            with self.subTest(address):
+                done = subprocess.run([program, "watch", address], capture_output=True, text=True, check=False, timeout=60)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+                self.assertIn("is not an address", done.stderr)
+
+    def test_a_sockets_path_may_follow_unix(self):
+        done = subprocess.run([program, "watch", f"unix:{self.nodes[0].socket}", "--duration", "0.5", "--json"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_node_named_twice_is_refused(self):
         done = subprocess.run([program, "watch", "a:1", "a:1"], capture_output=True, text=True, check=False, timeout=60)
         self.assertNotEqual(done.returncode, 0)

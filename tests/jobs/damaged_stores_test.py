@@ -94,6 +94,13 @@ class DamagedStores(unittest.TestCase):
                     "8,32,128", "--default-batch-size", "32", "--target-metric", "0.9", "--max-epochs", "40", "--seed", "7",
                     "--metric-regex", "acc ([0-9.]+)", "--", "sh", "-c", "echo trained; echo acc 0.95 {batch_size}")
 
+    def test_a_store_that_was_never_completed_is_called_so(self) -> None:
+        store = self.folder / "begun.sqlite"
+        store.touch()
+        done = zeus("jobs", "--store", str(store))
+        self.assertEqual((done.returncode, done.stderr), (1, f"zeus: {store} has no jobs, and is not a store of Zeus yet; run a job "
+                         "with it, which completes it, or name another store\n"))
+
     def test_a_training_runs_all_the_same(self) -> None:
         draws = random.Random(ARGUMENTS.seed)
         wholes = self.stores()

@@ -424,6 +424,15 @@ class Wrong(Runs):
             opened.execute("insert into zeus_store (migration) values (1000000)")
         opened.close()
 
+    def test_without_descriptors_for_watching_a_command_it_is_not_begun_and_the_limit_is_named(self):
+        for number in (5, 8, 11):
+            with self.subTest(number):
+                limited = [*self.virtual("--shared"), "sh", "-c", f'ulimit -n {number}; exec "$@"', "limited"]
+                done = self.run_on(limited, "--", "touch", "begun")
+                self.assertEqual(done.returncode, 125, done.stderr)
+                self.assertRegex(done.stderr.splitlines()[-1], r"Too many open files; raise the limit of open files \(ulimit -n\)$")
+                self.assertFalse((self.folder / "begun").exists())
+
     def test_a_full_disk_lets_the_training_go_on_unrecorded(self):
         # For a writing process, a file-size limit is like a full disk.
         store = self.folder / "store.sqlite"

@@ -176,7 +176,7 @@ class Stores(unittest.TestCase):
                 self.assertNotIn("disk", said, kib)
 
     def test_without_descriptors_says_so(self) -> None:
-        for number in range(4, 24):
+        for number in range(7, 24):
             with self.subTest(number), tempfile.TemporaryDirectory() as text:
                 process = subprocess.Popen(
                     ["sh", "-c", f"ulimit -n {number}; exec '{ZEUS}' serve --listen 127.0.0.1:0 --database '{text}/s.sqlite'"],
