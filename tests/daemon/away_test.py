@@ -115,7 +115,8 @@ class Machine:
         if kind == "run":
             words = [self.options.zeus, "run", "--profile-seconds", "0.4", "--grace", "0.5", "--step-regex", r"^step (\d+)"]
             if is_served:
-                words += ["--job", "run", "--server", server, "--server-patience", "0.5", "--batch-sizes", "16"]
+                words += ["--job", "run", "--server", server, "--server-patience", "0.5", "--batch-sizes", "16",
+                          "--beta", "inf"]
             words += ["--", sys.executable, str(self.folder / "train.py"), str(STEPS)]
         return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
                                 preexec_fn=end_with_parent,

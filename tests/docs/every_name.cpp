@@ -372,7 +372,7 @@ void training_by_callbacks() {
   options.limit_setter = std::make_shared<Setter>();
   zeus::Training training{options};
   training.set_batch_size(64);
-  training.hold(zeus::PowerSetting{.limit = zeus::Watts{200}, .clock = {}});
+  expect(error_of([&] { training.hold({.limit = 200_W, .clock = {}}); }) == zeus::ErrorKind::invalid_argument);
   training.set_target({.metric = 1, .higher_is_better = false});
   training.begin_epoch();
   training.begin_step();
