@@ -27,6 +27,9 @@ constexpr std::size_t rungs_of_a_first_walk = 8;
 // If the device does not report what holds it back, a GPU that draws this share of its limit counts as held by it.
 constexpr double share_when_held = 0.93;
 constexpr double capped_at_all = 0.02;
+// What disturbs a machine lasts longer than a step of milliseconds, so that the steps of one slice are disturbed alike:
+// more of them do not make its mean more certain.
+constexpr double independent_steps = 5.0;
 
 void check_options(const AdaptivePlanOptions& options) {
   const auto share = [](double value) { return value > 0.0 && value < 1.0; };
@@ -136,7 +139,7 @@ void AdaptivePlan::measured(const Slice& slice) {
   const double energy_blur = reading.energy.uncertainty / reading.energy.value / records::normal_95;
   DriftObservation observation{.setting = column,
                                .position = static_cast<double>(slice.begin) + 0.5 * steps,
-                               .steps = steps,
+                               .steps = std::min(steps, independent_steps),
                                .log_mean = portable::log(reading.time.value() / steps),
                                .deviation = time_blur};
   times_.add(observation);

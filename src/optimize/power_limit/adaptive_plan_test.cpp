@@ -89,6 +89,31 @@ double best_cost(const World& world, const SettingRange& range, double eta) {
   return best;
 }
 
+// Bound by its memory: limits save energy down to 125 W, where they begin to cost time. Steps of a millisecond, 300 in
+// a slice, which are disturbed alike by what else the machine does.
+TEST(AdaptivePlan, GoesOnWhereTheStepsOfASliceAreDisturbedAlike) {
+  const auto step_time = [](Watts limit) {
+    return 1e-3 * (1.0 + 0.25 * std::max(0.0, (125.0 - limit.value()) / 25.0));
+  };
+  constexpr std::uint64_t seeds = 100;
+  int saved = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    AdaptivePlan plan{seven, select_zeus_cost(0.5), {.measure = 300, .most_steps = 4200}};
+    Random random{seed};
+    std::uint64_t steps = 1000;
+    while (const auto request = plan.next()) {
+      const Seconds time{step_time(request->setting.limit) * request->measure * (1.0 + 0.06 * random.normal())};
+      plan.measured({.setting = request->setting,
+                     .measure = request->measure,
+                     .begin = steps += request->settle,
+                     .reading = {.time = time, .energy = {.value = request->setting.limit * time}, .capped = 1.0}});
+      steps += request->measure;
+    }
+    saved += plan.optimum()->limit <= 175_W ? 1 : 0;
+  }
+  EXPECT_GE(saved, 90);
+}
+
 TEST(AdaptivePlan, ComesWithinOnePercentOfTheBestInFewSteps) {
   for (const double eta : {0.0, 0.3, 0.5, 0.8, 1.0}) {
     int good = 0;

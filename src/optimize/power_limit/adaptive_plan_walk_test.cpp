@@ -1,5 +1,5 @@
-// The walk of the adaptive plan, worked out by hand. Slices here have so many steps that their means are certain, and
-// the machine has long been warm, so all draws of plausible outcomes agree.
+// The walk of the adaptive plan, worked out by hand. Nothing disturbs the slices here, and the machine has long been
+// warm.
 
 #include "optimize/power_limit/adaptive_plan.hpp"
 
