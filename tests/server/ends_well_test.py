@@ -176,6 +176,8 @@ class Stores(unittest.TestCase):
                 self.assertNotIn("disk", said, kib)
 
     def test_without_descriptors_says_so(self) -> None:
+        if not FILES:
+            self.skipTest("a sanitized program needs descriptors for its own checks")
         for number in range(7, 24):
             with self.subTest(number), tempfile.TemporaryDirectory() as text:
                 process = subprocess.Popen(
