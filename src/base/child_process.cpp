@@ -146,7 +146,7 @@ void ChildProcess::stop_with_group() {
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);
   ::pthread_sigmask(SIG_UNBLOCK, &stop, &former);
-  SystemClock clock;
+  const SystemClock clock;
   const Instant stopped = clock.now();
   (void)::raise(SIGTSTP);
   stood_still_ += clock.now() - stopped;

@@ -68,6 +68,7 @@ struct Situation {
 
   [[nodiscard]] bool has_batch_sizes() const { return works.size() > 1 || in_demo; }
 
+  // NOLINTNEXTLINE(readability-identifier-naming)
   friend void PrintTo(const Situation& situation, std::ostream* stream) { *stream << situation.name; }
 };
 
