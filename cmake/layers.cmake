@@ -137,6 +137,14 @@ function(zeus_test name)
   endif()
 endfunction()
 
+# Tests of a program, as a pattern of GoogleTest, that compute for long and can show a sanitizer nothing that others do not:
+# left out where the build has that sanitizer.
+function(zeus_leave_out program sanitizer tests)
+  if(ZEUS_TESTS AND ZEUS_SANITIZE MATCHES "${sanitizer}")
+    set_property(TEST ${program} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=-${tests}")
+  endif()
+endfunction()
+
 function(zeus_program name)
   # The target has another name than the program, since the library is called zeus too.
   set(target zeus_program_${name})
