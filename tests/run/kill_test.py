@@ -23,7 +23,7 @@ import unittest
 MOMENTS, SESSIONS = 100, 5
 WHO = ("zeus", "command", "group", "all")
 FOUND_W = 250
-PATIENCE = 60.0
+PATIENCE, STILL = 60.0, 0.2  # seconds
 
 TRAINER = """
 import os, sys, time
@@ -85,9 +85,12 @@ class Killer:
             if who != "zeus":
                 self.kill_command(running, whole_group=who != "command")
             begun = time.monotonic()
-            while self.unfinished(running) and time.monotonic() - begun < PATIENCE:
+            ended = None
+            # A process that is just beginning or ending may hide from one look.
+            while (ended is None or time.monotonic() - ended < STILL) and time.monotonic() - begun < PATIENCE:
                 time.sleep(0.02)
-            result = {"who": who, "limit_w": limit, "seconds": time.monotonic() - begun, "left": processes_in(self.here),
+                ended = None if self.unfinished(running) else ended or time.monotonic()
+            result = {"who": who, "limit_w": limit, "seconds": (ended or time.monotonic()) - begun, "left": processes_in(self.here),
                       "limit_after_w": self.limit(), "code": running.poll()}
             err.seek(0)
             result["complained"] = err.read()
