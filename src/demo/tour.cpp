@@ -7,7 +7,7 @@
 #include "jobs/driver.hpp"
 #include "jobs/settling.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
-#include "optimize/cost/energy_time_cost.hpp"
+#include "optimize/batch_size/profile_book.hpp"
 
 #include <zeus/error.hpp>
 
@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace zeus::demo {
 
@@ -73,10 +74,11 @@ class Account {
     if (const auto* step = std::get_if<records::TryStarted>(&event)) {
       tell_(TryBegun{.step = *step});
     } else if (const auto* limits = std::get_if<records::LimitsMeasured>(&event)) {
-      const optimize::EnergyTimeCost cost{job_.definition().eta, job_.spec().max_power};
+      // They add to what is known of this batch size, on which the choice rests.
+      const std::vector<records::LimitProfile> known = job_.limits(limits->batch_size);
       tell_(LimitsMeasured{.batch_size = limits->batch_size,
-                           .limits = limits->limits.size(),
-                           .cheapest = limits->limits[optimize::cheapest_limit(cost, limits->limits)].limit});
+                           .limits = known.size(),
+                           .cheapest = optimize::best_limit(job_.spec(), known)});
     } else if (const auto* trained = std::get_if<jobs::EpochTrained>(&event); trained != nullptr && trained->most) {
       tell_(EpochTrained{.batch_size = trained->batch_size,
                          .epoch = trained->epoch,

@@ -382,8 +382,8 @@ void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
   if (measured.limits.empty()) {
     return;
   }
-  tell_(measured);
   keep([&](RecurrenceLink& recurrence) { recurrence.profiled(measured); });
+  tell_(measured);
 }
 
 records::TryResult Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {

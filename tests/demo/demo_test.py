@@ -56,11 +56,15 @@ class Told:
         self.ran: list[list[int]] = []
         self.settled: list[int | None] = []
         self.went_wrong: int | None = None
+        self.cheapest: dict[tuple[int, int], list[int]] = {}  # by night and batch size: said to be, and then held
         now = None
         for line in lines.splitlines():
-            if over := re.match(r"night +(\d+): batch size +(\d+) at \d+ W: (reached the target|stopped early|gave up)", line):
+            if measured := re.match(r"night +(\d+): batch size +(\d+): \d+ power limits measured .* of which (\d+) W is cheapest", line):
+                self.cheapest[int(measured[1]), int(measured[2])] = [int(measured[3])]
+            elif over := re.match(r"night +(\d+): batch size +(\d+) at (\d+) W: (reached the target|stopped early|gave up)", line):
                 self.begin(int(over[1]), now)
                 self.ran[-1].append(int(over[2]))
+                self.cheapest.get((int(over[1]), int(over[2])), []).append(int(over[3]))
             elif settled := re.match(r"    it has settled on batch size (\d+)", line):
                 now = self.settled[-1] = int(settled[1])
             elif line == "    it has not settled any more":
@@ -75,7 +79,9 @@ class Told:
 
 
 def check_story(test: unittest.TestCase, told: Told, said: str, record: dict):
-    """Each claim about settling against the nights that ran."""
+    """Each claim about settling and about limits against the nights that ran."""
+    for (night, batch_size), limits in told.cheapest.items():
+        test.assertEqual(len(set(limits)), 1, f"night {night}, batch size {batch_size}: the cheapest limit is the one that is held")
     test.assertEqual(len(told.ran), len(record["nights"]))
     for number, settled in enumerate(told.settled):
         if settled is not None:
