@@ -38,6 +38,19 @@ constexpr std::chrono::milliseconds journal_pause{20};
 // SOCI's primary result codes; the rest of an extended code is more detail than needed.
 constexpr int primary_code = 0xff;
 
+// SQLite opens the file, its journal and their folder, and when that fails says only that the file cannot be opened.
+// The errno value of opening as many; 0 if that works.
+int why_too_few_descriptors() {
+  std::array<FileDescriptor, 3> opened;
+  for (FileDescriptor& one : opened) {
+    one = FileDescriptor{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    if (!one) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
 // SOCI reads its connection string word by word and cannot escape a quotation mark.
 std::string connection(const fs::path& file, bool read_only) {
   const std::string name = file.string();
@@ -237,8 +250,8 @@ Error SqliteDatabase::explained(const Failure& failure) const {
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be written", name),
                    "give yourself the right to write the file and its folder, or name another store"};
     case SQLITE_CANTOPEN:
-      if (!FileDescriptor{::open("/dev/null", O_RDONLY | O_CLOEXEC)}) {
-        return system_failure(errno, fmt::format("the store {} cannot be opened", name));
+      if (const int error = why_too_few_descriptors(); error != 0) {
+        return system_failure(error, fmt::format("the store {} cannot be opened", name));
       }
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be opened", name),
                    "check that its folder exists and that you may write it, or name another store"};

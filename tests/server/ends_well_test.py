@@ -178,7 +178,7 @@ class Stores(unittest.TestCase):
     def test_without_descriptors_says_so(self) -> None:
         if not FILES:
             self.skipTest("a sanitized program needs descriptors for its own checks")
-        for number in range(7, 24):
+        for number in range(5, 24):
             with self.subTest(number), tempfile.TemporaryDirectory() as text:
                 process = subprocess.Popen(
                     ["sh", "-c", f"ulimit -n {number}; exec '{ZEUS}' serve --listen 127.0.0.1:0 --database '{text}/s.sqlite'"],
