@@ -26,6 +26,19 @@ Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
   return whole;
 }
 
+// What is measured under a limit that the devices do not have would be chosen, and could never be set.
+void require_own(const records::JobDevice& device, Watts limit) {
+  if (!std::ranges::binary_search(device.power_limits, limit)) {
+    std::string all;
+    for (const Watts one : device.power_limits) {
+      all += fmt::format("{}{:.6g}", all.empty() ? "" : ", ", one.value());
+    }
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("{:.6g} W is not one of the power limits of these devices: {} W", limit.value(), all),
+                "measure the limits with which the recurrence began"};
+  }
+}
+
 // A later report of a try may not fall below an earlier one, apart from uncertainty: a provisional energy may exceed
 // the final one a little, even beyond its interval.
 void require_no_fall(const RunningTry& before, const records::TryProgress& now) {
@@ -239,7 +252,10 @@ void Recurrence::profiled(const records::LimitsMeasured& measured) {
   const records::JobEntryBody body =
       records::ProfileTaken{.recurrence = impl_->number, .measured = measured, .energy = sum(measured.charged)};
   impl_->append([&](const JobState& state) {
-    static_cast<void>(impl_->open(state));
+    const records::JobDevice& device = impl_->open(state).device;
+    for (const records::LimitProfile& one : measured.limits) {
+      require_own(device, one.limit);
+    }
     return std::vector{body};
   });
 }
@@ -262,6 +278,9 @@ void Recurrence::finished(const records::TryResult& result, std::uint64_t try_nu
   impl_->append([&](const JobState& state) {
     const RunningTry& running = impl_->running(state, try_number);
     require_no_fall(running, result.progress);
+    if (result.whole_epochs) {
+      require_own(impl_->open(state).device, result.whole_epochs->limit);
+    }
     return std::vector<records::JobEntryBody>{records::TryFinished{.try_number = running.number,
                                                                    .recurrence = impl_->number,
                                                                    .batch_size = running.batch_size,

@@ -147,6 +147,14 @@ class Recurrences(ServerCase):
         self.assert_refused(recurrence.say("epochs", told | {"gpus": session.gpus(90)}), 400)
         self.assert_refused(recurrence.say("epochs", told | {"try": 2}), 409)
         self.assert_refused(recurrence.say("claim", {"batch_size": 48}), 400, "48 is not a batch size")
+        other = [{"limit_w": 26.0, "epoch_time_s": 1.0, "average_power_w": 1.0}]
+        self.assert_refused(recurrence.say("profiled", {"batch_size": 64, "limits": other, "charged": [], "time_s": 0}), 400,
+                            "26 W is not one of the power limits of these devices: 150, 300 W")
+        whole = {"limit_w": 26.0, "count": 2, "time_s": 1.0, "energy_j": 1.0, "time_deviation_s": 0.1, "energy_deviation_j": 0.1,
+                 "start_time_s": 0.0, "start_energy_j": 0.0, "beside_steps": 0.0}
+        ended = told | {"outcome": "stopped", "limit_w": 210.0, "exit_code": None, "left_out": None}
+        self.assert_refused(recurrence.say("finished", ended | {"whole_epochs": whole}), 400, "26 W is not one")
+        recurrence.must("finished", ended)  # which limit was in force is a fact, whatever the devices can have
         recurrence.must("give_up", {"reason": "enough"})
         self.assert_refused(recurrence.say("epochs", told), 409)
         self.assert_refused(recurrence.say("beat", {"gpus": []}), 409)
