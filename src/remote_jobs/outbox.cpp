@@ -3,6 +3,10 @@
 #include "base/background_thread.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
 #include <utility>
 
 namespace zeus::remote_jobs {
@@ -17,122 +21,153 @@ constexpr Seconds between_looks_at_patience{0.1};
 
 }  // namespace
 
+struct Outbox::Desk {
+  struct Letter {
+    Change change;
+    Kind kind = Kind::keep;
+    bool is_beat = false;
+    bool is_question = false;
+  };
+
+  Desk(Clock& its_clock, Tell its_tell) : clock{its_clock}, tell{std::move(its_tell)} {}
+
+  void run();
+  [[nodiscard]] bool asks() const { return std::ranges::any_of(letters, &Letter::is_question); }
+
+  Clock& clock;  // not used by the thread once it is stopping
+  Tell tell;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Letter> letters;  // the first one is being sent
+  bool telling = false;
+  bool stopping = false;
+  std::optional<std::string> answer;
+  std::optional<Error> refusal;
+};
+
 Outbox::Outbox(Clock& clock, Tell tell)
-    : clock_{clock}, tell_{std::move(tell)}, thread_{background_thread([this] { run(); })} {
+    : desk_{std::make_shared<Desk>(clock, std::move(tell))},
+      thread_{background_thread([desk = desk_] { desk->run(); })} {
 }
 
 Outbox::~Outbox() {
+  bool telling = false;
   {
-    const std::lock_guard lock{mutex_};
-    stopping_ = true;
+    const std::lock_guard lock{desk_->mutex};
+    desk_->stopping = true;
+    telling = desk_->telling;
   }
-  changed_.notify_all();
-  thread_.join();
+  desk_->changed.notify_all();
+  if (telling) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
 }
 
 void Outbox::put(Change change, Kind kind) {
   {
-    const std::lock_guard lock{mutex_};
-    if (refusal_) {
+    const std::lock_guard lock{desk_->mutex};
+    if (desk_->refusal) {
       return;
     }
-    const std::size_t being_told = telling_ ? 1 : 0;
-    if (kind == Kind::replace && letters_.size() > being_told && letters_.back().kind == Kind::replace) {
-      letters_.back().change = std::move(change);
+    auto& letters = desk_->letters;
+    const std::size_t being_told = desk_->telling ? 1 : 0;
+    if (kind == Kind::replace && letters.size() > being_told && letters.back().kind == Kind::replace) {
+      letters.back().change = std::move(change);
     } else {
-      letters_.push_back({.change = std::move(change), .kind = kind});
+      letters.push_back({.change = std::move(change), .kind = kind});
     }
   }
-  changed_.notify_all();
+  desk_->changed.notify_all();
 }
 
 void Outbox::put_if_idle(Change change) {
   {
-    const std::lock_guard lock{mutex_};
-    if (refusal_ || !letters_.empty()) {
+    const std::lock_guard lock{desk_->mutex};
+    if (desk_->refusal || !desk_->letters.empty()) {
       return;
     }
-    letters_.push_back({.change = std::move(change), .is_beat = true});
+    desk_->letters.push_back({.change = std::move(change), .is_beat = true});
   }
-  changed_.notify_all();
+  desk_->changed.notify_all();
 }
 
 void Outbox::ask(Change change) {
   {
-    const std::lock_guard lock{mutex_};
-    answer_.reset();
-    if (refusal_) {
+    const std::lock_guard lock{desk_->mutex};
+    desk_->answer.reset();
+    if (desk_->refusal) {
       return;
     }
-    letters_.push_back({.change = std::move(change), .is_question = true});
+    desk_->letters.push_back({.change = std::move(change), .is_question = true});
   }
-  changed_.notify_all();
+  desk_->changed.notify_all();
 }
 
 std::optional<std::string> Outbox::take_answer() {
-  const std::lock_guard lock{mutex_};
-  return std::exchange(answer_, std::nullopt);
-}
-
-bool Outbox::asks() const {
-  return std::ranges::any_of(letters_, &Letter::is_question);
+  const std::lock_guard lock{desk_->mutex};
+  return std::exchange(desk_->answer, std::nullopt);
 }
 
 std::optional<Error> Outbox::refusal() const {
-  const std::lock_guard lock{mutex_};
-  return refusal_;
+  const std::lock_guard lock{desk_->mutex};
+  return desk_->refusal;
 }
 
 bool Outbox::wait_until_told(Patience& left) {
-  std::unique_lock lock{mutex_};
-  while (!letters_.empty() && !refusal_) {
+  std::unique_lock lock{desk_->mutex};
+  while (!desk_->letters.empty() && !desk_->refusal) {
     if (left.is_over()) {
       return false;
     }
-    clock_.wait_until(lock, changed_, clock_.now() + between_looks_at_patience);
+    desk_->clock.wait_until(lock, desk_->changed, desk_->clock.now() + between_looks_at_patience);
   }
-  return letters_.empty();
+  return desk_->letters.empty();
 }
 
-void Outbox::run() {
-  std::unique_lock lock{mutex_};
+void Outbox::Desk::run() {
+  std::unique_lock lock{mutex};
   Seconds pause = first_pause;
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || (!letters_.empty() && !refusal_); });
-    if (stopping_) {
+    changed.wait(lock, [this] { return stopping || (!letters.empty() && !refusal); });
+    if (stopping) {
       return;
     }
-    const Letter letter = letters_.front();
-    telling_ = true;
+    const Letter letter = letters.front();
+    telling = true;
     lock.unlock();
     std::optional<Error> failure;
-    std::string answer;
+    std::string text;
     try {
-      answer = tell_(letter.change);
+      text = tell(letter.change);
     } catch (const Error& error) {
       failure = error;
     }
     lock.lock();
-    telling_ = false;
+    telling = false;
+    if (stopping) {
+      return;
+    }
     if (failure && is_passing(*failure) && !letter.is_beat) {
-      const Instant failed = clock_.now();
+      const Instant failed = clock.now();
       const auto next = [&] { return failed + (asks() ? std::min(pause, pause_of_a_question) : pause); };
-      while (!stopping_ && clock_.now() < next()) {
-        clock_.wait_until(lock, changed_, next());
+      while (!stopping && clock.now() < next()) {
+        clock.wait_until(lock, changed, next());
       }
       pause = std::min(2.0 * pause, longest_pause);
       continue;
     }
     pause = first_pause;
-    letters_.pop_front();
+    letters.pop_front();
     if (letter.is_question && !failure) {
-      answer_ = std::move(answer);
+      answer = std::move(text);
     }
     if (failure && !letter.is_beat) {
-      refusal_ = failure;
-      letters_.clear();
+      refusal = failure;
+      letters.clear();
     }
-    changed_.notify_all();
+    changed.notify_all();
   }
 }
 

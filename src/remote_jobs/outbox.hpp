@@ -10,11 +10,8 @@
 #include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
-#include <condition_variable>
-#include <cstddef>
-#include <deque>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -24,13 +21,13 @@ namespace zeus::remote_jobs {
 class Outbox {
  public:
   // Sends a change to the server and returns its answer; throws as ServiceClient::make does. Called by the outbox's
-  // thread alone.
+  // thread alone, which destroys it as well: a request that a stopped server leaves open may outlive the outbox.
   using Tell = std::function<std::string(const Change&)>;
 
   Outbox(Clock& clock, Tell tell);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
-  // Changes that have not been sent are lost.
+  // Does not wait for a request. Changes that have not been sent are lost.
   ~Outbox();
 
   // A `replace` change, such as the progress of a training, replaces the change before it if that is an unsent
@@ -49,25 +46,9 @@ class Outbox {
   bool wait_until_told(Patience& left);
 
  private:
-  struct Letter {
-    Change change;
-    Kind kind = Kind::keep;
-    bool is_beat = false;
-    bool is_question = false;
-  };
+  struct Desk;  // shared with the thread
 
-  void run();
-  [[nodiscard]] bool asks() const;
-
-  Clock& clock_;
-  Tell tell_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Letter> letters_;  // the first one is being sent
-  bool telling_ = false;
-  bool stopping_ = false;
-  std::optional<std::string> answer_;
-  std::optional<Error> refusal_;
+  std::shared_ptr<Desk> desk_;
   std::thread thread_;
 };
 

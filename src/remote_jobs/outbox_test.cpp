@@ -8,6 +8,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -89,9 +91,11 @@ class OutboxTest : public testing::Test {
     return outbox_.wait_until_told(left);
   }
 
-  Server server_;
+  // Its requests may outlive the outbox.
+  std::shared_ptr<Server> shared_server_ = std::make_shared<Server>();
+  Server& server_ = *shared_server_;
   HurriedClock clock_;
-  Outbox outbox_{clock_, [this](const Change& change) { return server_.tell(change); }};
+  Outbox outbox_{clock_, [server = shared_server_](const Change& change) { return server->tell(change); }};
 };
 
 TEST_F(OutboxTest, SendsEverythingInOrder) {
@@ -189,6 +193,25 @@ TEST_F(OutboxTest, ReportsOnceThatItWaitsAndEndsAtOnceOnRequest) {
   EXPECT_LT((clock_.now() - began).value(), 1000.0);
   EXPECT_TRUE(left.is_over());
   EXPECT_EQ(said, 1);
+}
+
+TEST_F(OutboxTest, DoesNotWaitForAServerThatKeepsARequestOpen) {
+  std::promise<void> asked;
+  std::promise<void> answers;
+  std::promise<void> ended;
+  {
+    auto end = std::shared_ptr<void>(nullptr, [&ended](void*) { ended.set_value(); });
+    Outbox outbox{clock_, [&asked, answer = answers.get_future().share(), end](const Change&) {
+                    asked.set_value();
+                    answer.wait();
+                    return std::string{};
+                  }};
+    outbox.put(change("a"));
+    outbox.put(change("b"));
+    asked.get_future().wait();
+  }
+  answers.set_value();
+  ended.get_future().wait();
 }
 
 TEST_F(OutboxTest, DropsABeatThatFails) {

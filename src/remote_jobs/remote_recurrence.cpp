@@ -36,24 +36,30 @@ RemoteRecurrence::RemoteRecurrence(Clock& clock, RemotePlan plan, const std::str
     : clock_{clock},
       plan_{std::move(plan)},
       job_{job},
-      client_{plan_.address, plan_.token, request_patience},
+      client_{std::make_shared<ServiceClient>(plan_.address, plan_.token, request_patience)},
       begun_{patiently(
           clock_, plan_.hurry,
           [&, key = random_id()] {
-            return client_.change<protocol::BegunRecurrence>(
+            return client_->change<protocol::BegunRecurrence>(
                 {.path = job_path(job, "/recurrences"),
                  .body = records::json_line(protocol::BeginRecurrence{.device = device, .owner = owner, .lease = {}}),
                  .key = key});
           })},
       spec_{spec_on(begun_.device, begun_.definition)},
       last_beat_{clock.now()},
-      outbox_{clock, [this](const Change& what) { return client_.make(what); }} {
+      outbox_{clock, [client = client_](const Change& what) { return client->make(what); }} {
 }
 
 RemoteRecurrence::~RemoteRecurrence() {
   if (!over_) {
     let_go();
   } else {
+    wait_a_last_time();
+  }
+}
+
+void RemoteRecurrence::wait_a_last_time() {
+  if (!std::exchange(waited_in_vain_, true)) {
     Patience left{clock_, last_patience, plan_.hurry};
     outbox_.wait_until_told(left);
   }
@@ -205,6 +211,7 @@ void RemoteRecurrence::settle(Patience& left) {
   const bool told = outbox_.wait_until_told(left);
   throw_refusal();
   if (!told) {
+    waited_in_vain_ = true;
     throw Error{ErrorKind::unavailable,
                 fmt::format("the server {} was away, and not all of this recurrence is on record", plan_.address.shown),
                 "check whether it runs; what was not sent is lost, and the server gives the recurrence up"};
@@ -215,8 +222,7 @@ void RemoteRecurrence::let_go() noexcept {
   over_ = true;
   try {
     outbox_.put(change("give_up", records::json_line(protocol::GiveUpRecurrence{.reason = "it was left unfinished"})));
-    Patience left{clock_, last_patience, plan_.hurry};
-    outbox_.wait_until_told(left);
+    wait_a_last_time();
   } catch (const std::exception&) {
     // The server notices the silence.
   }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   // patience with the server, or until the user wants to stop; or a moment, and the same question must follow.
   std::optional<std::string> ask(std::string_view operation, const std::string& body, jobs::Wait wait);
   void settle(Patience& left);
+  void wait_a_last_time();
   void throw_refusal() const;
   void know(int batch_size, const protocol::KnownOfBatchSize& known);
   records::TryStarted step_of(const protocol::RunAnswer& answer);
@@ -77,7 +79,7 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   Clock& clock_;
   RemotePlan plan_;
   std::string job_;
-  ServiceClient client_;  // for the outbox alone, once there is one
+  std::shared_ptr<ServiceClient> client_;  // for the outbox alone, once there is one
   protocol::BegunRecurrence begun_;
   optimize::JobSpec spec_;
   std::map<int, protocol::KnownOfBatchSize> known_;
@@ -85,6 +87,7 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   std::optional<records::ProfileAsked> asked_;  // not yet answered with all that was asked for
   std::uint64_t try_number_ = 0;                // of the running try, from 1
   bool over_ = false;
+  bool waited_in_vain_ = false;  // for a server that is away; nothing waits for it again
   bool asking_ = false;
   std::atomic<Instant> last_beat_;
   Outbox outbox_;

@@ -22,6 +22,9 @@ namespace {
 
 // A server needs a while for a long history.
 constexpr Seconds time_for_a_history{300};
+// Other questions wait for as long as the user is patient.
+constexpr Seconds shortest_question{1};
+constexpr Seconds longest_question{30};
 
 class ServedKeeper final : public jobs::Keeper {
  public:
@@ -29,7 +32,7 @@ class ServedKeeper final : public jobs::Keeper {
       : clock_{clock},
         plan_{std::move(plan)},
         owner_{std::move(owner)},
-        client_{plan_.address, plan_.token},
+        client_{plan_.address, plan_.token, std::clamp(plan_.patience, shortest_question, longest_question)},
         patient_{plan_.address, plan_.token, time_for_a_history} {}
 
   [[nodiscard]] std::string location() const override { return plan_.address.shown; }

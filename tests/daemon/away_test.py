@@ -30,6 +30,7 @@ from daemon_session import Driver, end_with_parent, guardians_of, skip_without_r
 
 FOUND = 210_000
 GENEROUS = 3.0
+PATIENCE = 0.5  # with a server that is away
 SETTLING = 1.0  # the longest that finish() waits for the last energy readings, with a daemon or without
 STEPS = 350
 CPU_USE = "constant:350W"
@@ -115,7 +116,7 @@ class Machine:
         if kind == "run":
             words = [self.options.zeus, "run", "--profile-seconds", "0.4", "--grace", "0.5", "--step-regex", r"^step (\d+)"]
             if is_served:
-                words += ["--job", "run", "--server", server, "--server-patience", "0.5", "--batch-sizes", "16",
+                words += ["--job", "run", "--server", server, "--server-patience", str(PATIENCE), "--batch-sizes", "16",
                           "--beta", "inf"]
             words += ["--", sys.executable, str(self.folder / "train.py"), str(STEPS)]
         return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
@@ -282,6 +283,8 @@ class Away(unittest.TestCase):
                     self.assertLessEqual(one["signal"], bound, one)
                 self.assertLessEqual(one["grown"], bound, one)
                 self.assertLessEqual(one["calls"][1], bound + SETTLING, one)
+                if not one["asked"]:
+                    self.assertLessEqual(one["late"], bound + SETTLING + (PATIENCE if one["served"] else 0), one)
                 if one["who"] == "daemon" and "power settings that a GPU refuses" in one["said"]:
                     self.fail(f"the GPU is blamed: {one}")
                 # What a job holds is lost, and named, only after 3 s without the daemon.
