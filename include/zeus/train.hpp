@@ -86,6 +86,9 @@ class ZEUS_API Training {
   // With a collective, all ranks call it at the same place. Another call replaces this one. Throws an invalid_argument
   // Error in the observing modes.
   void hold(const PowerSetting& setting);
+  // Asks a lessor whether the setting in force still is, before what was measured under it is used; takes half a second
+  // at most. If it is lost, or a lessor that is away cannot say so, that is reported as an Unoptimized.
+  void confirm();
 
   // Ends the current epoch, puts back the limits that were found, and writes the result file. After that, call only
   // result() and the like. A second call does nothing.

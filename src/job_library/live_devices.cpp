@@ -19,7 +19,7 @@ Watts known(const Reading<Watts>& limit, const Gpu& gpu) {
 
 }  // namespace
 
-LiveDevices::LiveDevices(const JobOptions& options) : sets_limits_{options.set_limits} {
+LiveDevices::LiveDevices(const JobOptions& options, const JobsDevice& on_record) {
   MonitorOptions measured;
   measured.gpus = options.gpus;
   measured.cpus = std::vector<int>{};
@@ -33,8 +33,24 @@ LiveDevices::LiveDevices(const JobOptions& options) : sets_limits_{options.set_l
     throw Error{ErrorKind::unavailable, "no GPU can be seen, so a recurring job cannot measure anything",
                 "`zeus doctor` says why; JobOptions::elsewhere takes numbers of your own"};
   }
+  look_for_limits(options, on_record);
+}
+
+void LiveDevices::look_for_limits(const JobOptions& options, const JobsDevice& on_record) {
+  sets_limits_ = options.set_limits;
+  daemon_was_away_ = false;
   if (sets_limits_) {
-    if (const std::string why_not = why_not_settable(options.power_limits); !why_not.empty()) {
+    const std::string why_not = why_not_settable(options.power_limits);
+    if (daemon_was_away_) {
+      const std::optional<records::JobDevice> known = on_record();
+      const records::JobDevice here = trial::job_device(job_gpus(true), options.power_limits, true);
+      if (const auto as_known = known ? trial::device_as_known(here, *known) : std::nullopt) {
+        log::warning(fmt::format("power limits stay as they are until they can be set: {}", why_not));
+        device_ = *as_known;
+        return;
+      }
+    }
+    if (!why_not.empty()) {
       log::warning(fmt::format("power limits stay as they are: {}", why_not));
       sets_limits_ = false;
     }
@@ -66,7 +82,7 @@ std::vector<trial::JobGpu> LiveDevices::job_gpus(bool bounds) const {
 
 // Found out by setting each limit to its present value, or to the nearest that policy allows. A lease that another
 // process has now may be free when needed.
-std::string LiveDevices::why_not_settable(const std::vector<Watts>& limits) const {
+std::string LiveDevices::why_not_settable(const std::vector<Watts>& limits) {
   try {
     const std::vector<trial::JobGpu> described = job_gpus(true);
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
@@ -74,6 +90,7 @@ std::string LiveDevices::why_not_settable(const std::vector<Watts>& limits) cons
         gpus_[i].lease().set_power_limit(trial::nearest_allowed(described[i]));
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::conflict) {
+          daemon_was_away_ = error.kind() == ErrorKind::timeout;
           return error.what();
         }
       }

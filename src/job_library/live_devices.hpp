@@ -11,6 +11,7 @@
 #include <zeus/measure.hpp>
 #include <zeus/units.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,9 +22,18 @@ namespace zeus::job_library {
 
 class LiveDevices {
  public:
+  // The device of the job as it is on record; empty if there is none.
+  using JobsDevice = std::function<std::optional<records::JobDevice>()>;
+
   // Throws an unavailable Error if there is no GPU at all, not_found if a requested GPU is not there, and
-  // invalid_argument if limits cannot be set. If this user may not set any, that is logged, and the limits stay.
-  explicit LiveDevices(const JobOptions& options);
+  // invalid_argument if limits cannot be set. If this user may not set any, that is logged, and the limits stay. If
+  // that cannot be found out because a daemon is away, the limits are those that the job knows; they are set once the
+  // daemon is back.
+  LiveDevices(const JobOptions& options, const JobsDevice& on_record);
+
+  // Whether the daemon was away when limits were looked for; look_for_limits() then looks again.
+  [[nodiscard]] bool daemon_was_away() const { return daemon_was_away_; }
+  void look_for_limits(const JobOptions& options, const JobsDevice& on_record);
 
   [[nodiscard]] const records::JobDevice& device() const { return device_; }
   [[nodiscard]] bool sets_limits() const { return sets_limits_; }
@@ -38,12 +48,14 @@ class LiveDevices {
  private:
   // With `bounds`, GPUs that do not report theirs are an unavailable Error.
   [[nodiscard]] std::vector<trial::JobGpu> job_gpus(bool bounds) const;
-  [[nodiscard]] std::string why_not_settable(const std::vector<Watts>& limits) const;
+  // Sets daemon_was_away_.
+  [[nodiscard]] std::string why_not_settable(const std::vector<Watts>& limits);
 
   std::shared_ptr<Monitor> monitor_;
   std::vector<Gpu> gpus_;
   std::map<int, std::string> uuids_;
-  bool sets_limits_;
+  bool sets_limits_ = false;
+  bool daemon_was_away_ = false;
   records::JobDevice device_;
 };
 

@@ -43,6 +43,12 @@ void LiveGpus::compare(const trial::Slices& slices) {
   training_->progress(0);
 }
 
+void LiveGpus::confirm() {
+  if (training_) {
+    training_->confirm();
+  }
+}
+
 void LiveGpus::leave() {
   if (training_) {
     training_->finish();

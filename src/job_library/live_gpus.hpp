@@ -32,6 +32,7 @@ class LiveGpus final : public trial::Gpus {
   void begin() override;
   void hold(Watts limit) override;
   void compare(const trial::Slices& slices) override;
+  void confirm() override;
   void leave() override;
   void begin_epoch() override { training_->begin_epoch(); }
   void progress(std::uint64_t steps) override { training_->progress(steps); }

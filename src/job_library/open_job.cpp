@@ -143,9 +143,21 @@ void OpenJob::find_devices() {
     throw Error{ErrorKind::conflict, "this program is already run as a recurrence by `zeus run`",
                 "start the program by itself, or have it use zeus::Training"};
   }
-  live_.emplace(options_);
+  live_.emplace(options_, [this] { return on_record(); });
+  take_device();
+}
+
+void OpenJob::take_device() {
   device_ = live_->device();
   sets_limits_ = live_->sets_limits();
+}
+
+std::optional<records::JobDevice> OpenJob::on_record() {
+  try {
+    return keeper_->view(name_).device;
+  } catch (const Error&) {  // there is no such job yet, or nothing can be asked now
+    return std::nullopt;
+  }
 }
 
 bool OpenJob::is_here() const noexcept {
@@ -189,6 +201,9 @@ void OpenJob::make_instruments() {
 bool OpenJob::begin() {
   if (!device_) {
     find_devices();
+  } else if (live_ && live_->daemon_was_away()) {
+    live_->look_for_limits(options_, [this] { return on_record(); });
+    take_device();
   }
   if (!instruments_) {
     make_instruments();

@@ -77,6 +77,8 @@ class OpenJob {
   // The definition as it is now.
   [[nodiscard]] records::JobDefinition known();
   void find_devices();
+  void take_device();
+  std::optional<records::JobDevice> on_record();
   // False if the job's server is away, and a training begins that is not recorded.
   bool begin();
   void begin_recurrence();

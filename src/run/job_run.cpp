@@ -61,6 +61,9 @@ int JobRun::run_job() {
     if (const std::optional<Error>& why_not = gpus_.why_not_settable(options_.power_limits)) {
       messages_.warn(fmt::format("power limits stay as they are: {}", why_not->what()));
       set_limits_ = false;
+    } else if (gpus_.lessor_away()) {
+      messages_.warn(
+          fmt::format("power limits stay as they are until they can be set: {}", gpus_.lessor_away()->what()));
     }
   }
   device_ = gpus_.device(options_.power_limits, set_limits_);
@@ -151,11 +154,28 @@ std::unique_ptr<jobs::RecurrenceLink> JobRun::try_to_begin() {
     keeper_ = job_keeper(
         options_, gpus_, place_, [this] { return is_interrupted(); },
         [this](const std::string& line) { messages_.say(line); });
+    if (set_limits_ && gpus_.lessor_away()) {
+      go_by_the_jobs_device();
+    }
     return begin(*keeper_, options_, device_);
   } catch (const Error& error) {
     train_unrecorded(error, false);
     return nullptr;
   }
+}
+
+void JobRun::go_by_the_jobs_device() {
+  const std::optional<records::JobDevice> known =
+      keeper_->has(options_.job) ? trial::device_as_known(device_, keeper_->view(options_.job).device) : std::nullopt;
+  if (known) {
+    device_ = *known;
+    options_.power_limits = known->power_limits;
+  } else {
+    messages_.warn("this recurrence trains under the limit in force: its job does not know which limits may be set");
+    set_limits_ = false;
+    device_ = gpus_.device(options_.power_limits, false);
+  }
+  make_training();
 }
 
 int JobRun::run_recurrence() {

@@ -43,6 +43,8 @@ class JobRun {
   int run_recurrence();
   // Empty if the user prefers to train unrecorded rather than not at all; a message says so.
   std::unique_ptr<jobs::RecurrenceLink> try_to_begin();
+  // Chooses among the limits that the job knows, while a node's policy is not known.
+  void go_by_the_jobs_device();
   void train_unrecorded(const Error& why, bool opened);
   // The signal by which the user or another process has asked to stop since the first training was started.
   std::optional<int> asked_to_end();

@@ -81,7 +81,7 @@ std::vector<trial::JobGpu> TrainingGpus::job_gpus(bool bounds) const {
                       .maximum = now.maximum.or_throw(what),
                       .current = now.current.or_throw(what),
                       .allowed = {}};
-    for (const device::WattRange& range : one.allowed) {
+    for (const device::WattRange& range : one.allowed()) {
       gpu.allowed.push_back({.minimum = range.minimum, .maximum = range.maximum});
     }
     described.push_back(std::move(gpu));
@@ -102,6 +102,9 @@ std::optional<Error> TrainingGpus::try_to_set() {
       control::Lease lease = book.acquire(gpus_[i].gpu->identity().uuid);
       lease.set_power_limit(trial::nearest_allowed(described[i]));
       lease.release();
+    } catch (const control::LessorAway& error) {
+      lessor_away_ = error;
+      return std::nullopt;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::conflict) {
         continue;

@@ -64,6 +64,9 @@ class TrainingGpus {
   // empty if setting works. A GPU that another process has leased counts as settable. The first call asks the devices,
   // by setting what is set already, or the nearest limit that a policy allows.
   const std::optional<Error>& why_not_settable(const std::vector<Watts>& limits);
+  // Why that could not be found out, because the lessor is away: sessions take their leases once it is back, and which
+  // limits a policy allows is not known until then. Mostly empty.
+  [[nodiscard]] const std::optional<Error>& lessor_away() const { return lessor_away_; }
 
   // These limits, ascending, each once; if there are none, steps of 25 W from the highest limit down. Throws an
   // invalid_argument Error for limits that not all GPUs can have, and an unavailable Error for GPUs that do not report
@@ -87,6 +90,7 @@ class TrainingGpus {
   Parts parts_;
   std::vector<train::SessionGpu> gpus_;  // those of them that are measured
   std::optional<std::optional<Error>> why_not_;
+  std::optional<Error> lessor_away_;
 };
 
 }  // namespace zeus::run

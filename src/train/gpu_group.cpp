@@ -21,6 +21,10 @@ std::string name_of(const SessionGpu& gpu) {
   return to_text(gpu.gpu->identity(), gpu.index);
 }
 
+std::vector<device::WattRange> allowed_on(const SessionGpu& gpu) {
+  return gpu.allowed ? gpu.allowed() : std::vector<device::WattRange>{};
+}
+
 // Some drivers list clocks that cannot be locked; they then refuse the first one that is tried.
 std::vector<Megahertz> lockable_clocks(const device::Gpu& gpu) {
   const auto memory = gpu.supported_memory_clocks();
@@ -79,13 +83,21 @@ GpuGroup::Range GpuGroup::range() const {
       range.found = range.found == found ? found : std::nullopt;
       std::erase_if(clocks, [&](Megahertz clock) { return std::ranges::find(lockable, clock) == lockable.end(); });
     }
-    if (!one.allowed.empty()) {
-      range.allowed.push_back(one.allowed);
-    }
     first = false;
   }
   range.clocks = spread(clocks);
+  range.allowed = allowed();
   return range;
+}
+
+std::vector<std::vector<device::WattRange>> GpuGroup::allowed() const {
+  std::vector<std::vector<device::WattRange>> all;
+  for (const SessionGpu& one : gpus_) {
+    if (std::vector<device::WattRange> ranges = allowed_on(one); !ranges.empty()) {
+      all.push_back(std::move(ranges));
+    }
+  }
+  return all;
 }
 
 std::string GpuGroup::product() const {
@@ -131,6 +143,19 @@ std::optional<Watts> GpuGroup::apply(const records::PowerSetting& setting) {
 
 std::string GpuGroup::overruled() const {
   for (const control::Lease& lease : leases_) {
+    if (std::string why = lease.overruled(); !why.empty()) {
+      return why;
+    }
+  }
+  return {};
+}
+
+std::string GpuGroup::overruled_still() const {
+  for (const control::Lease& lease : leases_) {
+    // A restart is reported once.
+    if (lease.overruled().empty()) {
+      continue;
+    }
     if (std::string why = lease.overruled(); !why.empty()) {
       return why;
     }

@@ -49,6 +49,8 @@ class GpuGroup {
     }
   };
   [[nodiscard]] Range range() const;
+  // Range::allowed, as known now: a daemon that was away says later what it allows.
+  [[nodiscard]] std::vector<std::vector<device::WattRange>> allowed() const;
   [[nodiscard]] std::string product() const;
 
   // Takes the leases that are not held yet. Throws the errors of its `acquire`; call release() then.
@@ -59,6 +61,8 @@ class GpuGroup {
   // Whether another program has changed the last setting of a GPU, and how (control::Lease::overruled); mostly empty.
   // Throws control::LessorAway if the lessor cannot say so now.
   [[nodiscard]] std::string overruled() const;
+  // The same, but for a lessor that was restarted: it has set it again by now.
+  [[nodiscard]] std::string overruled_still() const;
   // Restores what was found. Throws the errors of control::Lease::restore().
   void restore();
   // Throws the errors of control::Lease::renew().

@@ -18,7 +18,8 @@ std::vector<SessionGpu> session_gpus(const Monitor& monitor, const std::vector<s
   std::vector<SessionGpu> measured;
   for (const int index : monitor.gpus()) {
     const std::shared_ptr<device::Gpu>& gpu = gpus.at(static_cast<std::size_t>(index));
-    measured.push_back({.index = index, .gpu = gpu, .allowed = allowed(gpu->identity().uuid)});
+    measured.push_back(
+        {.index = index, .gpu = gpu, .allowed = [allowed, uuid = gpu->identity().uuid] { return allowed(uuid); }});
   }
   return measured;
 }

@@ -410,6 +410,12 @@ void Session::hold(const PowerSetting& setting) {
   tuner_.hold(setting);
 }
 
+void Session::confirm() {
+  if (is_ours() && phase_ != Phase::finished) {
+    tuner_.confirm();
+  }
+}
+
 void Session::finish() {
   if (is_ours()) {
     end(true);

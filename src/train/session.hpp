@@ -62,6 +62,7 @@ class Session {
   void set_batch_size(std::uint64_t batch_size);
   // It ends profiling; a new batch size changes nothing.
   void hold(const PowerSetting& setting);
+  void confirm();
   void finish();
 
   [[nodiscard]] std::optional<StopReason> stop_reason() const;

@@ -22,8 +22,9 @@ namespace zeus::train {
 struct SessionGpu {
   int index = 0;
   std::shared_ptr<device::Gpu> gpu;
-  // The power limits that the policy of a node allows this process; empty if only the GPU's own range bounds them.
-  std::vector<device::WattRange> allowed = {};
+  // The power limits that the policy of a node allows this process, as known when it is called; empty if only the GPU's
+  // own range bounds them. May be null: then no policy bounds anything.
+  std::function<std::vector<device::WattRange>()> allowed = nullptr;
 };
 
 struct SessionParts {

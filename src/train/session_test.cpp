@@ -1,5 +1,7 @@
 #include "train/session.hpp"
 
+#include "control/lease_book.hpp"
+#include "control/lessor.hpp"
 #include "tests/support/constant_slices.hpp"
 #include "tests/support/session_fixture.hpp"
 #include "tests/support/virtual_training.hpp"
@@ -11,7 +13,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zeus::train {
@@ -115,6 +121,121 @@ TEST_F(SessionTest, ALessorThatIsAwayIsNamedOnceAndTuningGoesOnWhenItIsBack) {
   ASSERT_TRUE(session.optimum());
   EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.01 * best_cost(v100(), work_));
   EXPECT_THAT(said_, SizeIs(1));
+}
+
+// A lease whose lessor has been restarted, or is away.
+class ShakyLease final : public control::LeaseBacking {
+ public:
+  enum class Lessor { there, restarted, away };
+
+  ShakyLease(control::Lease lease, Lessor& lessor) : lease_{std::move(lease)}, lessor_{lessor} {}
+
+  [[nodiscard]] const device::Gpu& gpu() const override { return lease_.gpu(); }
+  [[nodiscard]] std::string name() const override { return "GPU"; }
+  control::PowerSetting set_power_limit(Watts limit) override { return lease_.set_power_limit(limit); }
+  control::ClockSetting lock_clocks(ClockDomain domain, ClockRange range) override {
+    return lease_.lock_clocks(domain, range);
+  }
+  void unlock_clocks(ClockDomain domain) override { lease_.unlock_clocks(domain); }
+  Reading<bool> set_persistence_mode(bool enabled) override { return lease_.set_persistence_mode(enabled); }
+  [[nodiscard]] std::string overruled() override {
+    if (lessor_ == Lessor::away) {
+      throw control::LessorAway{ErrorKind::unavailable, "the daemon is away"};
+    }
+    return lessor_ == std::exchange(said_, lessor_) ? std::string{} : "the daemon was restarted";
+  }
+  void restore() override { lease_.restore(); }
+  void renew() override { lease_.renew(); }
+  void release() override { lease_.release(); }
+
+ private:
+  control::Lease lease_;
+  Lessor& lessor_;
+  Lessor said_ = Lessor::there;
+};
+
+class ShakyLessor final : public control::Lessor {
+ public:
+  using Acquire = std::function<control::Lease(std::string_view uuid, Seconds term)>;
+
+  ShakyLessor(Acquire acquire, ShakyLease::Lessor& state) : acquire_{std::move(acquire)}, state_{state} {}
+
+  [[nodiscard]] bool offers(std::string_view /*uuid*/) const override { return true; }
+  [[nodiscard]] std::unique_ptr<control::LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
+                                                            control::Lends /*lends*/,
+                                                            control::LessorPatience /*patience*/) override {
+    return std::make_unique<ShakyLease>(acquire_(gpu.gpu->identity().uuid, term), state_);
+  }
+  [[nodiscard]] bool has_one(std::string_view /*uuid*/) override { return true; }
+
+ private:
+  Acquire acquire_;
+  ShakyLease::Lessor& state_;
+};
+
+class ShakySessionTest : public SessionTest {
+ protected:
+  SessionParts shaky_parts() {
+    SessionParts parts = training_.parts();
+    std::vector<device::DiscoveredGpu> gpus;
+    for (const SessionGpu& one : parts.gpus) {
+      gpus.push_back({one.gpu, nullptr, one.index});
+    }
+    const auto book = std::make_shared<control::LeaseBook>(
+        std::move(gpus), std::make_shared<ShakyLessor>(parts.acquire, lessor_), control::Lends::nothing,
+        Error{ErrorKind::permission_denied, "nothing is leased here"});
+    parts.acquire = [book](std::string_view uuid, Seconds term) { return book->acquire(uuid, term); };
+    return parts;
+  }
+
+  ShakyLease::Lessor lessor_ = ShakyLease::Lessor::there;
+};
+
+TEST_F(ShakySessionTest, WhatIsHeldStaysWhereALessorThatWasRestartedHasSetItAgain) {
+  Session session{shaky_parts(), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  lessor_ = ShakyLease::Lessor::restarted;
+  run_epochs(session, training_, 1, 10);
+  session.confirm();
+  EXPECT_THAT(of_kind<Unoptimized>(events_), IsEmpty());
+  EXPECT_EQ(training_.limit(0), 150_W);
+}
+
+TEST_F(ShakySessionTest, WhatIsHeldIsLostOnceALessorThatIsAwayIsAskedToConfirmIt) {
+  Session session{shaky_parts(), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  lessor_ = ShakyLease::Lessor::away;
+  run_epochs(session, training_, 1, 10);
+  EXPECT_THAT(of_kind<Unoptimized>(events_), IsEmpty()) << "a restart takes a moment";
+  session.confirm();
+  ASSERT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_EQ(of_kind<Unoptimized>(events_)[0].why, "the daemon is away");
+  EXPECT_FALSE(session.optimum() && session.result().applied);
+}
+
+TEST_F(SessionTest, ALessorThatIsBackBoundsTheLimitsByWhatItAllowsThen) {
+  SessionParts parts = training_.parts();
+  bool away = true;
+  parts.acquire = [&, acquire = parts.acquire](std::string_view uuid, Seconds term) {
+    if (away) {
+      throw control::LessorAway{ErrorKind::timeout, "the daemon is away"};
+    }
+    return acquire(uuid, term);
+  };
+  parts.gpus.front().allowed = [&] {
+    return away ? std::vector<device::WattRange>{}
+                : std::vector<device::WattRange>{{.minimum = 170_W, .maximum = 230_W}};
+  };
+  Session session{std::move(parts), options_};
+  run_epochs(session, training_, 1, 10);
+  away = false;
+  training_.clock().advance(2_s);
+  run_epochs(session, training_, 1, 400);
+  ASSERT_TRUE(session.optimum());
+  EXPECT_THAT(of_kind<SettingRefused>(events_), IsEmpty());
+  EXPECT_THAT(of_kind<SliceMeasured>(events_),
+              testing::Each(testing::Field(&SliceMeasured::setting,
+                                           testing::Field(&PowerSetting::limit, testing::AnyOf(175_W, 200_W, 225_W)))));
 }
 
 TEST_F(SessionTest, ASecondOneOfTheSameProcessIsOptimizedAsTheFirstWas) {

@@ -64,6 +64,10 @@ void Training::hold(const PowerSetting& setting) {
   session().hold(setting);
 }
 
+void Training::confirm() {
+  session().confirm();
+}
+
 void Training::finish() {
   session().finish();
 }

@@ -185,7 +185,8 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
 
 std::vector<Watts> Tuner::without_refused(std::vector<Watts> limits) {
   const std::size_t possible = limits.size();
-  for (const std::vector<device::WattRange>& ranges : parts_.fleet.allowed) {
+  const auto bounds = parts_.ranks.alone() ? parts_.group.allowed() : parts_.fleet.allowed;
+  for (const std::vector<device::WattRange>& ranges : bounds) {
     std::erase_if(limits, [&ranges](Watts limit) { return !device::hold(ranges, limit); });
   }
   if (limits.size() == possible) {
@@ -330,12 +331,23 @@ void Tuner::look_after_held() {
     return;
   }
   try {
-    if (const std::string why = parts_.group.overruled(); !why.empty()) {
+    if (const std::string why = parts_.group.overruled_still(); !why.empty()) {
       stop(why);
     }
   } catch (const control::LessorAway&) {
     // renew() sees for how long.
   }
+}
+
+void Tuner::confirm() {
+  if (!applied() || !parts_.ranks.alone()) {
+    return;
+  }
+  guarded([&] {
+    if (const std::string why = parts_.group.overruled_still(); !why.empty()) {
+      stop(why);
+    }
+  });
 }
 
 void Tuner::end_steps(bool over) {

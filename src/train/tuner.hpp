@@ -45,6 +45,9 @@ class Tuner {
              const std::string& again);
   // Sets this for good, in place of profiling. If a GPU refuses it, everything is as it was found.
   void hold(const records::PowerSetting& setting);
+  // Asks whether what was set is still in force. If it is lost, or a lessor that is away cannot say so, the setting
+  // counts as lost from now on.
+  void confirm();
   // A boundary between steps; `over` steps have ended since the last one.
   void step(std::uint64_t over);
   // There are no more steps in this epoch; `over` says whether one ends now.

@@ -32,6 +32,7 @@ std::vector<records::LimitProfile> GpuInstruments::measured(const std::optional<
 Instruments::Taken GpuInstruments::close() {
   Taken taken = account_->close();
   if (!afterwards_) {
+    gpus_.confirm();
     afterwards_.emplace(gpus_.meter());
   }
   return taken;

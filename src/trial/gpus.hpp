@@ -45,6 +45,8 @@ class Gpus {
   virtual void hold(Watts limit) = 0;
   // Compares limits from now on, then keeps the best of them. The first step begins now.
   virtual void compare(const Slices& slices) = 0;
+  // Asks whether the limit in force still is; if that is not known, limits are left alone from now on.
+  virtual void confirm() = 0;
   // Puts back the limits that were found. What was compared stays known.
   virtual void leave() = 0;
 

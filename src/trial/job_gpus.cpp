@@ -77,6 +77,11 @@ records::JobDevice job_device(const std::vector<JobGpu>& gpus, const std::vector
   return device;
 }
 
+std::optional<records::JobDevice> device_as_known(const records::JobDevice& here, const records::JobDevice& known) {
+  const bool same = here.model == known.model && here.gpus == known.gpus && here.max_power == known.max_power;
+  return same && std::ranges::includes(here.power_limits, known.power_limits) ? std::optional{known} : std::nullopt;
+}
+
 std::string policy_text(const std::vector<Watts>& allowed, std::size_t possible) {
   std::string limits;
   for (const Watts limit : allowed) {

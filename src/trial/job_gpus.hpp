@@ -42,6 +42,11 @@ struct JobGpu {
 [[nodiscard]] records::JobDevice job_device(const std::vector<JobGpu>& gpus, const std::vector<Watts>& wanted,
                                             bool set);
 
+// The device of a job while it is not known which limits a policy allows: `known`, the job's own, if it is of the same
+// GPUs and all of its limits are among those of `here`. Nothing otherwise.
+[[nodiscard]] std::optional<records::JobDevice> device_as_known(const records::JobDevice& here,
+                                                                const records::JobDevice& known);
+
 // For a warning: the limits that a node's policy allows, out of `possible` ones.
 [[nodiscard]] std::string policy_text(const std::vector<Watts>& allowed, std::size_t possible);
 

@@ -57,6 +57,18 @@ TEST(JobGpus, AreADeviceWithTheLimitsThatPolicyAllows) {
   EXPECT_EQ(device.gpus, 1);
 }
 
+TEST(JobGpus, AreTheDeviceThatTheJobKnowsWhereItIsTheSameWithLimitsThatTheyCanHave) {
+  const records::JobDevice here = job_device({v100()}, {100_W, 175_W, 250_W}, true);
+  const records::JobDevice known = job_device({v100({{120_W, 180_W}})}, {100_W, 175_W, 250_W}, true);
+  EXPECT_EQ(device_as_known(here, known), known);
+  records::JobDevice other = known;
+  other.power_limits = {150_W};
+  EXPECT_EQ(device_as_known(here, other), std::nullopt);
+  other = known;
+  other.gpus = 2;
+  EXPECT_EQ(device_as_known(here, other), std::nullopt);
+}
+
 TEST(JobGpus, AreADeviceWithTheLimitInForceWhereNoneCanBeSet) {
   const records::JobDevice device = job_device({v100({}, 200_W), v100({}, 150_W)}, {}, false);
   EXPECT_THAT(device.power_limits, ElementsAre(150_W));

@@ -184,7 +184,7 @@ void LimitTrial::pass_on(std::uint64_t steps) {
 
 // One window from event to event, so that the time between epochs is in none of them.
 void LimitTrial::look_on(std::uint64_t steps) {
-  if (measured_) {
+  if (measured_ || !gpus_.left_alone().empty()) {
     return;
   }
   if (std::exchange(window_open_, true)) {
@@ -201,6 +201,10 @@ void LimitTrial::look_on(std::uint64_t steps) {
     return;
   }
   window_open_ = false;
+  gpus_.confirm();
+  if (!gpus_.left_alone().empty()) {
+    return;  // it may have been measured under another limit
+  }
   const double part = 1.0 / static_cast<double>(seen_.steps);
   seen_.setting = {.limit = limits_.front(), .clock = {}};
   seen_.step_time *= part;

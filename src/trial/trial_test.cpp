@@ -229,6 +229,35 @@ TEST_F(TrialTest, SaysWhyLimitsAreLeftAloneUntilAnotherTrainingBegins) {
   EXPECT_EQ(gpu_.limit(), 175_W);
 }
 
+TEST_F(TrialTest, DoesNotKeepWhatItMeasuredUnderALimitThatIsNotConfirmed) {
+  start(100, 0.2_s);
+  trial_->measure({175_W}, {});
+  gpu_.leave_in_doubt("zeusd is away");
+  train(200);
+  EXPECT_THAT(trial_->measured(), IsEmpty());
+  EXPECT_FALSE(trial_->state().measuring);
+  EXPECT_EQ(trial_->state().left_alone, "zeusd is away");
+}
+
+TEST_F(TrialTest, ConfirmsItsLimitWhenItReachesItsTargetOrEnds) {
+  for (const bool reaches : {true, false}) {
+    start(100, 0.2_s);
+    trial_->set_target(records::JobTarget{.metric = 0.9});
+    trial_->hold(175_W);
+    train(50);
+    gpu_.leave_in_doubt("zeusd is away");
+    EXPECT_EQ(trial_->state().left_alone, "");
+    if (reaches) {
+      trial_->take(MetricSeen{.value = 0.95});
+    } else {
+      training_->end(0);
+      train(1);
+    }
+    EXPECT_EQ(trial_->state().left_alone, "zeusd is away");
+    gpu_.leave_in_doubt({});
+  }
+}
+
 TEST_F(TrialTest, CountsTheLimitsThatAShortTrainingLeavesUnmeasured) {
   start(100, 0.2_s);
   trial_->measure(limits_, {});

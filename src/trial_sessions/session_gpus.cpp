@@ -56,6 +56,12 @@ void SessionGpus::compare(const trial::Slices& slices) {
   session_->progress(0);
 }
 
+void SessionGpus::confirm() {
+  if (session_) {
+    session_->confirm();
+  }
+}
+
 void SessionGpus::leave() {
   if (session_) {
     session_->finish();

@@ -37,6 +37,7 @@ class SessionGpus final : public trial::Gpus {
   void begin() override;
   void hold(Watts limit) override;
   void compare(const trial::Slices& slices) override;
+  void confirm() override;
   void leave() override;
   void begin_epoch() override { session_->begin_epoch(); }
   void progress(std::uint64_t steps) override { session_->progress(steps); }

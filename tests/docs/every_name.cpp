@@ -373,6 +373,7 @@ void training_by_callbacks() {
   zeus::Training training{options};
   training.set_batch_size(64);
   expect(error_of([&] { training.hold({.limit = 200_W, .clock = {}}); }) == zeus::ErrorKind::invalid_argument);
+  training.confirm();
   training.set_target({.metric = 1, .higher_is_better = false});
   training.begin_epoch();
   training.begin_step();

@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ power_limit = {minimum_w = 120, maximum_w = 180}
 """
 # What live_job does in its own loop.
 COMMAND = "for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo acc 0.$i; done"
+LONG = "for i in $(seq 300); do sleep 0.02; echo step $i; done"
 RUN = ["--power-limits", "100,175,250", "--target-metric", "0.5", "--metric-regex", "acc ([0-9.]+)", "--max-epochs", "60",
        "--profile-seconds", "0.2", "--policy", "zeus", "--stop-at-target", "--", "sh", "-c", COMMAND]
 options = argparse.Namespace()
@@ -43,14 +45,21 @@ class Fronts(unittest.TestCase):
         (self.home / "state").mkdir(mode=0o700)
         os.chown(self.home / "state", another_user.NOBODY, another_user.NOBODY)
 
-    def as_user(self, *command) -> str:
+    def start_as_user(self, *command) -> subprocess.Popen:
         words = another_user.words(*command, readable=[pathlib.Path(options.zeus).parents[1]])
         environment = os.environ | {"HOME": str(self.home), "XDG_DATA_HOME": str(self.home / "data"),
                                     "XDG_RUNTIME_DIR": str(self.home / "state"), "ZEUS_STATE_DIR": str(self.home / "state"),
                                     "ZEUSD_SOCK_PATH": self.daemon.socket}
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env=environment, cwd=self.home)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
+        running = subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                                   cwd=self.home)
+        self.addCleanup(running.kill)
+        return running
+
+    def as_user(self, *command) -> str:
+        running = self.start_as_user(*command)
+        out, err = running.communicate(timeout=120)
+        self.assertEqual(running.returncode, 0, out + err)
+        return out
 
     @functools.cached_property
     def daemon(self) -> daemon_session.Daemon:
@@ -73,6 +82,60 @@ class Fronts(unittest.TestCase):
         self.assertEqual(loop["device"]["power_limits_w"], [175])
         self.assertEqual([one["limit_w"] for one in loop["tries"]], [175])
         self.assertEqual([one["limit_w"] for one in command["tries"]], [175])
+
+    def start_while_the_daemon_is_stopped(self, first_line: str, *command) -> subprocess.Popen:
+        """The daemon goes on when the training has begun without it."""
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.daemon.process.send_signal, signal.SIGCONT)
+        running = self.start_as_user(*command)
+        self.assertEqual(running.stdout.readline(), first_line)
+        self.assertEqual(daemon_session.Driver().limit(0), 200_000)
+        self.daemon.process.send_signal(signal.SIGCONT)
+        return running
+
+    def test_a_command_that_begins_while_the_daemon_is_stopped_gets_its_limit_when_that_is_back(self):
+        running = self.start_while_the_daemon_is_stopped(
+            "step 1\n", options.zeus, "run", "--profile-seconds", "0.2", "--step-regex", r"^step (\d+)", "--", "sh", "-c", LONG)
+        driver, limits = daemon_session.Driver(), set()
+        while running.poll() is None and running.stdout.readline():
+            limits.add(driver.limit(0) // 1000)
+        _, err = running.communicate(timeout=120)
+        self.assertEqual(running.returncode, 0, err)
+        self.assertTrue(limits - {200}, err)
+        self.assertTrue(all(limit == 200 or 120 <= limit <= 180 for limit in limits), limits)
+        self.assertIn("zeusd at", err)
+
+    def test_a_recurrence_that_begins_while_the_daemon_is_stopped_gets_the_limit_that_its_job_knows(self):
+        self.as_user(options.live_job, "loop", "steps")
+        running = self.start_while_the_daemon_is_stopped("begins\n", options.live_job, "loop", "steps", "begins")
+        out, err = running.communicate(timeout=120)
+        self.assertEqual((running.returncode, out), (0, "175\n"), err)
+        self.assertIn("zeusd at", err)
+        self.as_user(options.zeus, "run", "--job", "command", *RUN)
+        running = self.start_while_the_daemon_is_stopped("acc 0.1\n", options.zeus, "run", "--job", "command", *RUN)
+        _, err = running.communicate(timeout=120)
+        self.assertEqual(running.returncode, 0, err)
+        for name in "loop", "command":
+            job = self.job(name)
+            self.assertEqual([one["limit_w"] for one in job["tries"]], [175, 175], name)
+            self.assertIn("zeusd at", job["tries"][1]["left_out"], name)
+            self.assertEqual(job["device"]["power_limits_w"], [175], name)
+
+    def test_nothing_is_learned_from_a_try_whose_daemon_was_killed_shortly_before_its_end(self):
+        self.as_user(options.live_job, "loop", "epochs")
+        self.as_user(options.zeus, "run", "--job", "command", *RUN)
+        for name, line, command in (("loop", "begins\n", [options.live_job, "loop", "epochs", "begins"]),
+                                    ("command", "acc 0.4\n", [options.zeus, "run", "--job", "command", *RUN])):
+            running = self.start_as_user(*command)
+            until_line = running.stdout.readline()
+            while until_line and until_line != line:
+                until_line = running.stdout.readline()
+            self.daemon.process.kill()
+            self.daemon.process.wait()
+            _, err = running.communicate(timeout=120)
+            self.assertEqual(running.returncode, 0, err)
+            self.assertIn("zeusd at", self.job(name)["tries"][1]["left_out"], err)
+            self.daemon.start()
 
 
 if __name__ == "__main__":

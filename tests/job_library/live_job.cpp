@@ -1,7 +1,7 @@
-// A recurrence on this machine's GPUs, for live_job_test.py:
-//   live_job NAME steps|epochs [EPOCH]
+// A recurrence on this machine's GPUs, for live_job_test.py and fronts_test.py:
+//   live_job NAME steps|epochs [EPOCH|begins]
 // With marked steps, or with epochs alone. Prints the limit under which the training ended. In the middle of EPOCH it
-// stops itself, until SIGCONT.
+// stops itself, until SIGCONT. With "begins", it prints that after its first steps.
 #include <zeus/job.hpp>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace zeus::literals;
 
-void recur(const char* name, bool steps, int stops_in) {
+void recur(const char* name, bool steps, int stops_in, bool says) {
   zeus::JobDefinition definition;
   definition.target = zeus::TrainingTarget{.metric = 0.5};
   definition.max_epochs = 60;
@@ -36,6 +36,10 @@ void recur(const char* name, bool steps, int stops_in) {
         if (steps) {
           attempt->begin_step();
         }
+        if (says && epoch == 1 && i == 2) {
+          std::puts("begins");
+          std::fflush(stdout);
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{steps ? 11 : 1});
         error *= steps ? 0.9975 : 0.9995;
       }
@@ -50,7 +54,7 @@ void recur(const char* name, bool steps, int stops_in) {
 int main(int argc, char** argv) {
   try {
     recur(argc > 2 ? argv[1] : "job", argc > 2 && std::string_view{argv[2]} == "steps",
-          argc > 3 ? std::atoi(argv[3]) : 0);
+          argc > 3 ? std::atoi(argv[3]) : 0, argc > 3 && std::string_view{argv[3]} == "begins");
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

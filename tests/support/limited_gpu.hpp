@@ -30,6 +30,8 @@ class LimitedGpu final : public trial::Gpus, public trial::Meter {
   void refuse(std::string why) { refused_ = std::move(why); }
   void forbid() { may_set_ = false; }
   void lose() { lost_ = true; }
+  // Whether the limit is still in force can then not be confirmed.
+  void leave_in_doubt(std::string why) { doubt_ = std::move(why); }
   [[nodiscard]] const std::vector<trial::Slices>& comparisons() const { return comparisons_; }
   [[nodiscard]] int signs() const { return signs_; }
 
@@ -56,6 +58,7 @@ class LimitedGpu final : public trial::Gpus, public trial::Meter {
     set(slices.limits.back());
     comparing_ = left_alone_.empty();
   }
+  void confirm() override { left_alone_ = doubt_.empty() ? left_alone_ : doubt_; }
   void leave() override {
     comparing_ = false;
     chosen_.reset();
@@ -159,6 +162,7 @@ class LimitedGpu final : public trial::Gpus, public trial::Meter {
   Watts limit_ = highest;
   Joules drawn_;
   std::string refused_;
+  std::string doubt_;
   bool may_set_ = true;
   bool lost_ = false;
   std::map<std::string, Mark, std::less<>> windows_;

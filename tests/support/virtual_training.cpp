@@ -183,7 +183,8 @@ train::SessionParts VirtualTraining::parts() {
       .acquire = [book](std::string_view uuid, Seconds term) { return book->acquire(uuid, term); },
       .clock = clock_};
   for (std::size_t i = 0; i < found.size(); ++i) {
-    parts.gpus.push_back({.index = static_cast<int>(i), .gpu = found[i].gpu, .allowed = bounds_[i]});
+    parts.gpus.push_back(
+        {.index = static_cast<int>(i), .gpu = found[i].gpu, .allowed = [bounds = bounds_[i]] { return bounds; }});
   }
   return parts;
 }

@@ -72,7 +72,9 @@ device::Discovery ZeusdBackend::discover() {
 }
 
 device::Discovery ZeusdBackend::ask() {
-  const protocol::DiscoveryAnswer& told = link_->discover(DaemonLink::patience_at_start);
+  // A program that has waited for it once goes on.
+  const protocol::DiscoveryAnswer& told =
+      warned_ ? link_->discover_in_passing() : link_->discover(DaemonLink::patience_at_start);
   device::Discovery found;
   const bool is_here = link_->is_here();
   found.from = is_here ? device::DiscoveredFrom::daemon_here : device::DiscoveredFrom::other_node;

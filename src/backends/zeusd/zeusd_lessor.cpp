@@ -18,7 +18,11 @@ ZeusdLessor::ZeusdLessor(std::shared_ptr<DaemonLink> link) : link_{std::move(lin
 
 bool ZeusdLessor::offers(std::string_view uuid) const {
   const protocol::DiscoveryAnswer* const known = link_->known();
-  if (known == nullptr || known->zeusd) {
+  if (known == nullptr) {
+    // It may answer when a lease is taken. Without it, this process has no other way to set anything.
+    return !link_->place().may_set_here;
+  }
+  if (known->zeusd) {
     return link_->gpu_number(uuid).has_value();
   }
   // The daemon reports no UUIDs and so may mean any GPU. If this process may not set one, take() says why.
@@ -37,12 +41,25 @@ std::vector<device::WattRange> ZeusdLessor::allowed_power_limits(std::string_vie
 
 std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::DiscoveredGpu& gpu, Seconds term,
                                                          control::Lends lends, control::LessorPatience patience) {
+  if (link_->known() == nullptr) {
+    meet();
+  }
   if (!link_->known()->zeusd) {
     throw Error{ErrorKind::unavailable,
                 fmt::format("{} gives no leases: it is an older release or another program", link_->name()),
                 "install the zeusd of this package, or name no daemon (ZEUSD_SOCK_PATH=)"};
   }
   return std::make_unique<RemoteLease>(link_, gpu, term, lends, patience);
+}
+
+// A daemon that was away when this program began. A user's own call waits for it no longer than a training does: the
+// program has already waited when it looked for devices.
+void ZeusdLessor::meet() {
+  try {
+    link_->discover_in_passing();
+  } catch (const control::LessorAway& away) {
+    throw control::LessorAway{ErrorKind::timeout, away.message(), away.advice()};
+  }
 }
 
 bool ZeusdLessor::has_one(std::string_view uuid) {

@@ -11,7 +11,9 @@ namespace zeus::backends::zeusd {
 
 class ZeusdLessor final : public control::Lessor {
  public:
-  // Offers the GPUs that the link has discovered by then.
+  // Offers the GPUs that the link has discovered. As long as the daemon has not answered at all, it offers every GPU to
+  // a process that may not set any itself; then take() asks the daemon, and is a LessorAway of kind timeout while that
+  // does not answer.
   explicit ZeusdLessor(std::shared_ptr<DaemonLink> link);
 
   [[nodiscard]] bool offers(std::string_view uuid) const override;
@@ -24,6 +26,7 @@ class ZeusdLessor final : public control::Lessor {
   [[nodiscard]] control::LessorReport report() override;
 
  private:
+  void meet();
   void report_readings(control::LessorReport& report);
   void report_leases(control::LessorReport& report);
 

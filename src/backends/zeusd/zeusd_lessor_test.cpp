@@ -257,6 +257,27 @@ TEST_F(ZeusdLessorTest, RenewingDoesNotCallTheDaemonEachTime) {
   EXPECT_NO_THROW(lease.release()) << "with the daemon, all that it held has gone";
 }
 
+TEST_F(ZeusdLessorTest, ADaemonThatWasAwayFromTheBeginningGivesALeaseOnceItIsThere) {
+  daemon.stop();
+  const std::shared_ptr<DaemonLink> unanswered = link();
+  LeaseBook leases{{{gpu_, nullptr, 0}},
+                   std::make_shared<ZeusdLessor>(unanswered),
+                   control::Lends::nothing,
+                   Error{ErrorKind::permission_denied, "nothing is leased here"}};
+  EXPECT_EQ(failure_of([&] { static_cast<void>(leases.acquire("GPU-0")); }).kind(), ErrorKind::timeout);
+  EXPECT_THROW(static_cast<void>(leases.acquire("GPU-0")), control::LessorAway) << "at once, during the pause";
+  daemon.start();
+  pass();
+  Lease lease = leases.acquire("GPU-0");
+  lease.set_power_limit(150_W);
+  EXPECT_EQ(gpu_->its_limits.current, 150_W);
+}
+
+TEST_F(ZeusdLessorTest, ADaemonThatWasNeverThereIsNoneForAProcessThatMaySetGpusItself) {
+  const DaemonPlace place{.endpoint = {daemon.socket(), {}}, .token = {}, .is_asked_for = true, .may_set_here = true};
+  EXPECT_FALSE(ZeusdLessor{std::make_shared<DaemonLink>(place, clock_)}.offers("GPU-0"));
+}
+
 TEST_F(ZeusdLessorTest, AForkedChildBorrowsFromAParentThatLends) {
   Lease lease = book_that(control::Lends::to_descendants).acquire("GPU-0");
   lease.set_power_limit(150_W);
