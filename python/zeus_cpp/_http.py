@@ -58,12 +58,13 @@ class Server:
     """The server of requests; each of up to `attempts` tries may take `timeout` seconds, with growing pauses between tries.
 
     With a name and a password in the URL (`http://ann:TOKEN@host`), with a `token`, or with `secret` headers, each request has
-    credentials; `url` is then without them, fit for messages. They are not sent on to where a server redirects.
+    credentials; `url` is then without them, fit for messages. They are not sent on to where a server redirects. `authorities` is
+    the file of certificate authorities to believe, with https://, in place of the system's.
     """
 
     def __init__(
         self, url: str, *, timeout: float = 10.0, attempts: int = 5, pause: float = 0.25, token: str | None = None,
-        secret: Mapping[str, str] | None = None,
+        secret: Mapping[str, str] | None = None, authorities: str | None = None,
     ) -> None:
         parts = urllib.parse.urlsplit(url if isinstance(url, str) else "")
         if parts.scheme not in ("http", "https") or not parts.netloc:
@@ -74,6 +75,7 @@ class Server:
         self.url = parts._replace(netloc=host).geturl().rstrip("/")
         authorization = _authorization(said, token)
         self._secret = {**({} if authorization is None else {"Authorization": authorization}), **(secret or {})}
+        self._tls = _tls(authorities) if parts.scheme == "https" else None
         self.timeout = timeout
         self.attempts = attempts
         self.pause = pause
@@ -99,7 +101,7 @@ class Server:
         attempts = attempts or self.attempts
         for attempt in range(1, attempts + 1):
             try:
-                return _once(method, url, body, headers or {}, self._secret, timeout or self.timeout)
+                return _once(method, url, body, headers or {}, self._secret, self._tls, timeout or self.timeout)
             except _Failure as failure:
                 if attempt == attempts or not (failure.unsent or (repeatable and failure.passing)):
                     raise failure.error from failure.__cause__
@@ -126,6 +128,16 @@ def _authorization(said: str, token: str | None) -> str | None:
         pair = f"{urllib.parse.unquote(name)}:{urllib.parse.unquote(password)}"
         return f"Basic {base64.b64encode(pair.encode()).decode()}"
     return f"Bearer {token}" if token else None
+
+
+def _tls(authorities: str | None) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=authorities or None)
+    except OSError as error:  # that of a file without certificates too
+        why = error.reason if isinstance(error, ssl.SSLError) else error.strerror
+        raise ValueError(f"the certificates in {authorities!r} cannot be read: {why}") from error
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
 
 
 class _Deadline:
@@ -160,7 +172,7 @@ class _Deadline:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
-def _opener(deadline: _Deadline, url: str) -> urllib.request.OpenerDirector:
+def _opener(deadline: _Deadline, tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
     class Plain(http.client.HTTPConnection):
         def connect(self) -> None:
             super().connect()
@@ -177,13 +189,14 @@ def _opener(deadline: _Deadline, url: str) -> urllib.request.OpenerDirector:
 
     class OpenSecure(urllib.request.HTTPSHandler):
         def https_open(self, request: urllib.request.Request) -> Any:
-            return self.do_open(Secure, request, context=ssl.create_default_context())
+            return self.do_open(Secure, request, context=tls)
 
     return urllib.request.build_opener(OpenPlain, OpenSecure)
 
 
 def _once(
-    method: str, url: str, body: str | None, headers: Mapping[str, str], secret: Mapping[str, str], timeout: float
+    method: str, url: str, body: str | None, headers: Mapping[str, str], secret: Mapping[str, str], tls: ssl.SSLContext | None,
+    timeout: float,
 ) -> Answer:
     request = urllib.request.Request(url, data=None if body is None else body.encode(), headers=dict(headers), method=method)
     for name, value in secret.items():
@@ -194,7 +207,7 @@ def _once(
     what = f"{method} {url.partition('?')[0]}"
     deadline = _Deadline(timeout)
     try:
-        with deadline, _opener(deadline, url).open(request, timeout=timeout) as answer:
+        with deadline, _opener(deadline, tls).open(request, timeout=timeout) as answer:
             content = answer.read(_LARGEST_ANSWER + 1)
             told = answer.headers
             if deadline.passed:
@@ -244,6 +257,8 @@ def _unreachable(what: str, error: Exception, timeout: float) -> _Failure:
         text = "nothing listens there; is the server running?"
     elif isinstance(cause, (socket.timeout, TimeoutError)):
         text = f"no answer within {timeout:g} s"
+    elif isinstance(cause, ssl.SSLCertVerificationError):
+        text = f"no secure connection (its certificate is refused: {cause.verify_message})"
     elif isinstance(cause, ssl.SSLError):
         text = f"no secure connection ({cause.reason or cause})"
     else:

@@ -74,7 +74,8 @@ class BatchSizeOptimizer(Callback):
     ) -> None:
         """Registers the job. Each of up to `attempts` tries may take `timeout`; a rank waits for rank 0 for `patience`.
 
-        A server that requires a token gets the one in ZEUS_TOKEN, or the password in `server_url`.
+        A server that requires a token gets the one in ZEUS_TOKEN, or the password in `server_url`. Of one at https://, the
+        certificate is checked: against the authorities in the file ZEUS_CA_FILE, or the system's.
         """
         self.monitor = monitor
         self.rank = rank
@@ -86,7 +87,8 @@ class BatchSizeOptimizer(Callback):
         self.trial_number = 0
         self._patience = patience
         try:
-            self._server = Server(server_url, timeout=timeout, attempts=attempts, token=os.environ.get("ZEUS_TOKEN"))
+            self._server = Server(server_url, timeout=timeout, attempts=attempts, token=os.environ.get("ZEUS_TOKEN"),
+                                  authorities=os.environ.get("ZEUS_CA_FILE"))
         except ValueError as error:
             raise ZeusBSOConfigError(str(error)) from error
         self.server_url = self._server.url

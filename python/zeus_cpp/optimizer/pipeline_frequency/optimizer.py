@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import urllib.parse
 import weakref
@@ -100,7 +101,8 @@ class PipelineFrequencyOptimizer(Callback):
                 tp_rank=tp_rank,
                 available_frequencies=_available_frequencies(device_id),
             )
-            self.job_id, self.schedule = _ask_server(Server(str(server_url), timeout=timeout), job, place, timeout, patience)
+            server = Server(str(server_url), timeout=timeout, authorities=os.environ.get("ZEUS_CA_FILE"))
+            self.job_id, self.schedule = _ask_server(server, job, place, timeout, patience)
         self._clocks = _native.PipelineClocks(self.schedule, device_id, lead)
         self._warned = ""
         self._report_trouble()
