@@ -36,6 +36,7 @@ REASONS = (
     (not shutil.which("systemd-analyze"), r"packaging\.systemd", "systemd-analyze is not installed"),
     (True, r"daemon\.existing_(client|optimizer)|daemon\.scrapes|pipeline\.second_opinion|virtual\.foreign_clients"
            r"|server\.(api|existing_server|existing_clients|metrics|tokens)|python\..*", NEEDS_REGISTRY),
+    (not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin"), r"server\.tls", "nginx is not installed"),
     (not shutil.which("chromium"), r"report\.browser", "Chromium is not installed"),
 )
 

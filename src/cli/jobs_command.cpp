@@ -139,7 +139,7 @@ std::string JobsCommand::server(const Context& context) const {
 std::unique_ptr<jobs::Keeper> JobsCommand::open(const Context& context, Access access) const {
   if (const std::string address = server(context); !address.empty()) {
     return remote_jobs::served_keeper(
-        remote_jobs::RemotePlan{.address = remote_jobs::server_address(address),
+        remote_jobs::RemotePlan{.address = remote_jobs::server_address(address, context.environment),
                                 .token = context.environment.get("ZEUS_TOKEN").value_or("")},
         jobs::this_site(context.clock, context.files).owner, context.clock);
   }

@@ -8,6 +8,7 @@
 #include "cli/watch_table.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
+#include "tls/authorities.hpp"
 #include "transport/host_port.hpp"
 
 #include <zeus/error.hpp>
@@ -53,11 +54,14 @@ std::string token_of(const Environment& environment) {
   return *content;
 }
 
-// "HOST:PORT", or a socket's path, perhaps after the word that other programs put before it.
+constexpr std::string_view https{"https://"};
+
+// "HOST:PORT", "https://HOST:PORT", or a socket's path, perhaps after the word that other programs put before it.
 transport::Endpoint endpoint_of(const std::string& node) {
   constexpr std::string_view word{"unix:"};
   const transport::Endpoint server =
-      transport::Endpoint::from(node.starts_with(word) ? node.substr(word.size()) : node);
+      node.starts_with(https) ? transport::Endpoint{.unix_path = {}, .host_port = node.substr(https.size())}
+                              : transport::Endpoint::from(node.starts_with(word) ? node.substr(word.size()) : node);
   if (server.unix_path.empty() && transport::split_host_port(server.host_port).port == "0") {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} is not an address", in_quotes(node)),
                 "no program listens on port 0"};
@@ -65,7 +69,9 @@ transport::Endpoint endpoint_of(const std::string& node) {
   return server;
 }
 
-std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& nodes, const std::string& token) {
+std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& nodes, const Environment& environment) {
+  const std::string token = token_of(environment);
+  std::shared_ptr<const tls::Authorities> authorities;
   std::vector<transport::ClientPlan> plans;
   std::set<std::string> names;
   for (const std::string& node : nodes) {
@@ -75,6 +81,10 @@ std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& node
                   fmt::format("{} is named twice, and would be counted twice", in_quotes(node)), "name each node once"};
     }
     plans.push_back({.server = server, .token = token, .connect_time = connect_time, .answer_time = answer_time});
+    if (node.starts_with(https)) {
+      authorities = authorities ? authorities : tls::Authorities::of(environment);
+      plans.back().channel = authorities->channel_to(server.host_port);
+    }
   }
   return plans;
 }
@@ -101,10 +111,11 @@ void WatchCommand::declare(Options& options) {
   options.example("zeus watch node1:4938 node2:4938", "two nodes, once a second");
   options.example("zeus watch /run/zeusd/zeusd.sock --interval 10s --json", "this one, for a program");
   options.footer(
-      "A node is HOST:PORT, or the path of a zeusd's socket. Runs until it is interrupted, or q is\n"
-      "pressed; arrows and page keys scroll. Energy counts from the start; sums say which nodes are\n"
-      "missing. ZEUSD_TOKEN, or the file that ZEUSD_TOKEN_FILE names, has the token for nodes that\n"
-      "ask for one.");
+      "A node is HOST:PORT, https://HOST:PORT, or the path of a zeusd's socket. Runs until it is\n"
+      "interrupted, or q is pressed; arrows and page keys scroll. Energy counts from the start; sums\n"
+      "say which nodes are missing. ZEUSD_TOKEN, or the file that ZEUSD_TOKEN_FILE names, has the\n"
+      "token for nodes that ask for one; ZEUS_CA_FILE names the authorities to believe in place of\n"
+      "the system's.");
   options.add_option("NODE", nodes_, "Where a zeusd listens").required().no_command();
   options.add_option("--interval", interval_, "Time between two pictures, in seconds, or as 200ms")
       .rule({.least = 0.1, .most = 86400})
@@ -118,7 +129,7 @@ void WatchCommand::declare(Options& options) {
 }
 
 int WatchCommand::run(Context& context) {
-  const std::vector<transport::ClientPlan> plans = plans_of(nodes_, token_of(context.environment));
+  const std::vector<transport::ClientPlan> plans = plans_of(nodes_, context.environment);
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
   const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);

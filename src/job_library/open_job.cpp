@@ -72,7 +72,7 @@ std::unique_ptr<jobs::Keeper> OpenJob::keeper(store::Access access) {
   }
   served_ = true;
   remote_jobs::RemotePlan plan{
-      .address = remote_jobs::server_address(server),
+      .address = remote_jobs::server_address(server, environment),
       .token = environment.get("ZEUS_TOKEN").value_or(""),
       .patience = options_.server_patience,
       .hurry = [this] { return leaves_.load(); },

@@ -14,16 +14,16 @@ namespace zeus::remote_jobs {
 namespace {
 
 constexpr std::string_view http = "http://";
+constexpr std::string_view https = "https://";
 constexpr std::string_view unix_socket = "unix:";
-constexpr std::string_view advice = "write http://HOST:PORT, http://NAME:TOKEN@HOST:PORT or unix:/PATH";
+constexpr std::string_view advice = "write https://HOST, http://HOST:PORT, http://NAME:TOKEN@HOST:PORT or unix:/PATH";
 
 [[noreturn]] void refuse(std::string_view why) {
   throw Error{ErrorKind::invalid_argument, fmt::format("the server's address cannot be used: {}", why),
               std::string{advice}};
 }
 
-// With HTTP's usual port if none is given.
-std::string host_port(std::string_view authority) {
+std::string host_port(std::string_view authority, std::string_view usual_port) {
   const bool bracketed = authority.starts_with('[');
   const std::size_t host_end = bracketed ? authority.find(']') : authority.find(':');
   if (bracketed && host_end == std::string_view::npos) {
@@ -35,7 +35,7 @@ std::string host_port(std::string_view authority) {
     refuse("it names no host");
   }
   if (rest.empty()) {
-    return fmt::format("{}:80", authority);
+    return fmt::format("{}:{}", authority, usual_port);
   }
   const std::string_view port = rest.substr(1);
   const bool digits = std::ranges::all_of(port, [](char letter) { return letter >= '0' && letter <= '9'; });
@@ -47,7 +47,7 @@ std::string host_port(std::string_view authority) {
 
 }  // namespace
 
-ServerAddress server_address(std::string_view text) {
+ServerAddress server_address(std::string_view text, const Environment& environment) {
   if (text.starts_with(unix_socket)) {
     const std::string_view path = text.substr(unix_socket.size());
     if (!path.starts_with('/')) {
@@ -58,14 +58,12 @@ ServerAddress server_address(std::string_view text) {
             .token = {},
             .shown = std::string{text}};
   }
-  if (text.starts_with("https://")) {
-    throw Error{ErrorKind::invalid_argument, "this program uses HTTP without TLS",
-                "run a proxy or a tunnel with TLS on this machine, and name that with http://"};
+  const bool is_secure = text.starts_with(https);
+  if (!is_secure && !text.starts_with(http)) {
+    refuse("it begins with none of http://, https:// and unix:");
   }
-  if (!text.starts_with(http)) {
-    refuse("it begins with neither http:// nor unix:");
-  }
-  std::string_view rest = text.substr(http.size());
+  const std::string_view scheme = is_secure ? https : http;
+  std::string_view rest = text.substr(scheme.size());
   const std::size_t path_begins = std::min(rest.find_first_of("/?#"), rest.size());
   std::string_view path = rest.substr(path_begins);
   rest = rest.substr(0, path_begins);
@@ -87,11 +85,12 @@ ServerAddress server_address(std::string_view text) {
       token = *password;
     }
   }
-  const std::string authority = host_port(rest);
+  const std::string authority = host_port(rest, is_secure ? "443" : "80");
   return {.endpoint = {.unix_path = {}, .host_port = authority},
           .prefix = std::string{path},
           .token = std::move(token),
-          .shown = fmt::format("{}{}{}", http, rest, path)};
+          .shown = fmt::format("{}{}{}", scheme, rest, path),
+          .authorities = is_secure ? tls::Authorities::of(environment) : nullptr};
 }
 
 }  // namespace zeus::remote_jobs

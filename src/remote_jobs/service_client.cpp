@@ -17,7 +17,9 @@ transport::ClientPlan plan_of(const ServerAddress& address, std::string_view tok
           .token = address.token.empty() ? std::string{token} : address.token,
           .connect_time = Seconds{5},
           .answer_time = answer_time,
-          .longest_answer = longest_answer};
+          .longest_answer = longest_answer,
+          .channel = address.authorities ? address.authorities->channel_to(address.endpoint.host_port)
+                                         : transport::ChannelOver{}};
 }
 
 ErrorKind kind_of(int status) {
@@ -44,10 +46,13 @@ Error refusal(const transport::Answer& answer, const std::string& server) {
             answer.status == 401 ? "set ZEUS_TOKEN to a token that the server's administrator has issued for you"
                                  : problem.advice.value_or("")};
   } catch (const Error&) {
-    // A proxy before the service may answer in its place.
-    return {kind_of(answer.status),
+    // A proxy before the service may answer in its place. 400 is what one with TLS answers to a client without, whose
+    // training goes on.
+    const bool is_not_understood = answer.status == 400;
+    return {is_not_understood ? ErrorKind::unavailable : kind_of(answer.status),
             fmt::format("{} answers {} {}", server, answer.status, transport::reason_of(answer.status)),
-            "check that a Zeus server is there, and what proxy is before it"};
+            is_not_understood ? "check that a Zeus server is there, and write https:// if it uses TLS"
+                              : "check that a Zeus server is there, and what proxy is before it"};
   }
 }
 

@@ -39,7 +39,7 @@ std::unique_ptr<jobs::Keeper> job_keeper(const RunOptions& options, const Traini
     return jobs::stored_keeper(options.store.empty() ? store::default_store(place.environment).string() : options.store,
                                store::Access::create, place.clock, place.machine);
   }
-  remote_jobs::RemotePlan plan{.address = remote_jobs::server_address(options.server),
+  remote_jobs::RemotePlan plan{.address = remote_jobs::server_address(options.server, place.environment),
                                .token = place.environment.get("ZEUS_TOKEN").value_or(""),
                                .patience = options.server_patience,
                                .hurry = std::move(hurry),

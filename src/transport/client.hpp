@@ -5,6 +5,7 @@
 // thread and no signal and, while it waits, allocates nothing but the answer.
 #pragma once
 
+#include "transport/channel.hpp"
 #include "transport/http.hpp"
 
 #include <zeus/units.hpp>
@@ -31,10 +32,11 @@ struct Endpoint {
 
 struct ClientPlan {
   Endpoint server;
-  std::string token;  // sent as a bearer token; empty: none
-  Seconds connect_time{2};
+  std::string token;        // sent as a bearer token; empty: none
+  Seconds connect_time{2};  // and as much again for a handshake
   Seconds answer_time{10};
   std::size_t longest_answer = 16UL * 1024 * 1024;
+  ChannelOver channel = {};  // empty: bytes travel as they are
 };
 
 class HttpClient {
@@ -53,7 +55,7 @@ class HttpClient {
   // if this user may not open its socket; timeout; corrupt_data if what comes is not an answer; invalid_argument if the
   // request cannot be written as one.
   Answer ask(const Request& request);
-  // The same, with at most `answer_time` to connect and `answer_time` for the answer.
+  // The same, with at most `answer_time` to connect, for a handshake, and for the answer, each.
   Answer ask(const Request& request, Seconds answer_time);
 
  private:

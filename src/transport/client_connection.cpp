@@ -126,22 +126,70 @@ FileDescriptor connect_to_tcp(const ClientPlan& plan) {
   throw cannot_reach(server, why);
 }
 
+// The bytes as they are.
+class PlainChannel final : public Channel {
+ public:
+  explicit PlainChannel(int socket) : socket_{socket} {}
+
+  Step greet() override { return {Now::moved}; }
+
+  Step send(std::string_view bytes) override {
+    while (true) {
+      const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent >= 0) {
+        return {Now::moved, static_cast<std::size_t>(sent)};
+      }
+      if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+        return {Now::wants_to_write};
+      }
+      if (errno != EINTR) {
+        return {Now::ended};
+      }
+    }
+  }
+
+  Step receive(std::span<char> room) override {
+    while (true) {
+      const ssize_t count = ::recv(socket_, room.data(), room.size(), MSG_DONTWAIT);
+      if (count > 0) {
+        return {Now::moved, static_cast<std::size_t>(count)};
+      }
+      if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        return {Now::wants_to_read};
+      }
+      if (count == 0 || errno != EINTR) {
+        return {Now::ended};
+      }
+    }
+  }
+
+  bool is_quiet() override {
+    char next = 0;
+    return ::recv(socket_, &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+  }
+
+ private:
+  int socket_;
+};
+
 }  // namespace
 
 ClientConnection::ClientConnection(const ClientPlan& plan)
     : server_{plan.server.name()},
       socket_{plan.server.unix_path.empty() ? connect_to_tcp(plan) : connect_to_unix(plan)},
       timer_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)},
+      channel_{plan.channel ? plan.channel(socket_.get()) : std::make_unique<PlainChannel>(socket_.get())},
       process_{::getpid()} {
   if (!timer_) {
     throw system_failure(errno, "cannot make a timer");
   }
+  allow(plan.connect_time);
+  while (waits(channel_->greet().now)) {
+  }
 }
 
 bool ClientConnection::is_good() const {
-  char next = 0;
-  return process_ == ::getpid() && ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-         (errno == EAGAIN || errno == EWOULDBLOCK);
+  return process_ == ::getpid() && channel_->is_quiet();
 }
 
 void ClientConnection::allow(Seconds time) {
@@ -150,7 +198,11 @@ void ClientConnection::allow(Seconds time) {
   ::timerfd_settime(timer_.get(), 0, &whole, nullptr);
 }
 
-void ClientConnection::wait_for(short events) {
+bool ClientConnection::waits(Channel::Now now) {
+  if (now != Channel::Now::wants_to_read && now != Channel::Now::wants_to_write) {
+    return false;
+  }
+  const short events = now == Channel::Now::wants_to_read ? POLLIN : POLLOUT;
   std::array<pollfd, 2> asked{pollfd{socket_.get(), events, 0}, pollfd{timer_.get(), POLLIN, 0}};
   while (::poll(asked.data(), asked.size(), -1) < 0) {
     if (errno != EINTR) {
@@ -161,16 +213,15 @@ void ClientConnection::wait_for(short events) {
     throw Error{ErrorKind::timeout, fmt::format("{} did not answer in time", server_),
                 "check whether the server is stopped or overloaded"};
   }
+  return true;
 }
 
 bool ClientConnection::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
-      wait_for(POLLOUT);
-    } else if (errno != EINTR) {
+    const Channel::Step step = channel_->send(bytes);
+    if (step.now == Channel::Now::moved) {
+      bytes.remove_prefix(step.count);
+    } else if (!waits(step.now)) {
       return false;
     }
   }
@@ -178,22 +229,19 @@ bool ClientConnection::send(std::string_view bytes) {
 }
 
 ClientConnection::Came ClientConnection::receive(AnswerReader& reader) {
-  while (true) {
-    const auto room = reader.buffer().room();
-    const ssize_t count = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
-    if (count > 0) {
-      reader.buffer().filled(static_cast<std::size_t>(count));
-      return reader.step(server_) == AnswerReader::Step::whole ? Came::whole : Came::more;
-    }
-    if (count == 0) {
-      return Came::gone;
-    }
-    if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      wait_for(POLLIN);
-    } else if (errno != EINTR) {
-      return Came::gone;
-    }
+  Channel::Step step = channel_->receive(reader.buffer().room());
+  while (waits(step.now)) {
+    step = channel_->receive(reader.buffer().room());
   }
+  if (step.now == Channel::Now::moved) {
+    reader.buffer().filled(step.count);
+    return reader.step(server_) == AnswerReader::Step::whole ? Came::whole : Came::more;
+  }
+  if (step.now == Channel::Now::broken && reader.has_begun()) {
+    throw Error{ErrorKind::unavailable, fmt::format("the connection to {} broke in the middle of an answer", server_),
+                "check whether the server runs"};
+  }
+  return Came::gone;
 }
 
 namespace {

@@ -166,7 +166,7 @@ class Replay {
     records::TryEnded ended;
   };
 
-  void connect() { client_.emplace(remote_jobs::server_address(server_.address()), ""); }
+  void connect() { client_.emplace(remote_jobs::server_address(server_.address(), Environment{}), ""); }
 
   template <typename Answer, typename Body>
   Answer ask(std::uint64_t recurrence, std::string_view operation, const Body& body) {

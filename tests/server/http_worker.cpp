@@ -62,7 +62,8 @@ class Worker {
       : keeps_keys_{keeps_keys}, owner_{std::move(owner)}, draws_{seed} {
     for (std::size_t begin = 0; begin <= servers.size();) {
       const std::size_t end = std::min(servers.find(',', begin), servers.size());
-      clients_.emplace_back(remote_jobs::server_address(servers.substr(begin, end - begin)), "", answer_time);
+      clients_.emplace_back(remote_jobs::server_address(servers.substr(begin, end - begin), zeus::Environment{}), "",
+                            answer_time);
       begin = end + 1;
     }
     at_ = static_cast<std::size_t>(seed % clients_.size());
