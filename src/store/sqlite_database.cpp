@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -49,6 +50,17 @@ int why_too_few_descriptors() {
     }
   }
   return 0;
+}
+
+// SQLite maps the index of its write-ahead log, and calls it a failure of the disk where there is no memory for that.
+bool is_short_of_memory() {
+  constexpr std::size_t index_page = 32 * 1024;
+  void* const place = ::mmap(nullptr, index_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) {
+    return true;
+  }
+  ::munmap(place, index_page);
+  return false;
 }
 
 // SOCI reads its connection string word by word and cannot escape a quotation mark.
@@ -222,6 +234,11 @@ void SqliteDatabase::use_rollback_journal() {
 
 Error SqliteDatabase::explained(const Failure& failure) const {
   const std::string name = file_.string();
+  const bool no_memory = failure.code == SQLITE_NOMEM || (failure.code == SQLITE_IOERR && is_short_of_memory());
+  if (no_memory) {
+    return Error{ErrorKind::unavailable, fmt::format("there is not enough memory to use the store {}", name),
+                 "allow more (`ulimit -v`); nothing was half-written"};
+  }
   switch (failure.code) {
     case SQLITE_IOERR:  // of files opened before the disk became read-only
     case SQLITE_READONLY:
@@ -238,9 +255,6 @@ Error SqliteDatabase::explained(const Failure& failure) const {
     case SQLITE_FULL:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} is full", name),
                    "make room there, or name another store; nothing was half-written"};
-    case SQLITE_NOMEM:
-      return Error{ErrorKind::unavailable, fmt::format("there is not enough memory to use the store {}", name),
-                   "allow more (`ulimit -v`); nothing was half-written"};
     case SQLITE_IOERR:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} fails, or is full", name),
                    "check that there is room, and read the system's log; nothing was half-written"};
