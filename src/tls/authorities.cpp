@@ -17,7 +17,7 @@ namespace zeus::tls {
 
 namespace {
 
-constexpr const char* advice = "set ZEUS_CA_FILE to a file of certificates in PEM form, or unset it";
+constexpr const char* how_to_name_a_file = "set ZEUS_CA_FILE to a file of certificates in PEM form, or unset it";
 
 std::string reason_of_the_first_error() {
   const unsigned long error = ERR_peek_error();
@@ -50,7 +50,7 @@ Authorities::Authorities(const std::string& file) {
   } else if (SSL_CTX_load_verify_file(context_.get(), file.c_str()) != 1) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("the certificates in {} cannot be read: {}", in_quotes(file), reason_of_the_first_error()),
-                advice};
+                how_to_name_a_file};
   }
 }
 
