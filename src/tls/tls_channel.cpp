@@ -10,6 +10,7 @@
 #include <openssl/x509v3.h>
 
 #include <array>
+#include <ctime>
 #include <utility>
 
 namespace zeus::tls {
