@@ -20,7 +20,7 @@ class Channel {
     broken,          // the same, and what came before may not be all
   };
   struct Step {
-    Now now;
+    Now now = Now::broken;
     std::size_t count = 0;
   };
 
