@@ -54,7 +54,8 @@ const BIO_METHOD* method() {
 BIO* socket_bio(int socket) {
   BIO* const bio = method() == nullptr ? nullptr : BIO_new(method());
   if (bio != nullptr) {
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+    // A number, which is never followed.
+    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));  // NOLINT(performance-no-int-to-ptr)
     BIO_set_init(bio, 1);
   }
   return bio;
