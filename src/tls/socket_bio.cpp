@@ -55,7 +55,8 @@ BIO* socket_bio(int socket) {
   BIO* const bio = method() == nullptr ? nullptr : BIO_new(method());
   if (bio != nullptr) {
     // A number, which is never followed.
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));  // NOLINT(performance-no-int-to-ptr)
+    BIO_set_data(bio,
+                 reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));  // NOLINT(performance-no-int-to-ptr)
     BIO_set_init(bio, 1);
   }
   return bio;
