@@ -253,6 +253,26 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
     done(Refused{Status::forbidden, "the policy of this node wants a lease before a GPU is set (/v1/leases)"});
     return;
   }
+  // One lease serves all settings that wait for it, in their order.
+  const auto waits_for_it = [&](const Waiting& one) {
+    return one.taking.is_implicit && one.taking.gpus == std::set{gpu} && key_of(one.taking.client) == key;
+  };
+  if (const auto before = std::ranges::find_if(queue_, waits_for_it); before != queue_.end()) {
+    before->done = [this, key, gpu, first = std::move(before->done), done, set, refused_by_now](const Taken& taken) {
+      first(taken);
+      if (const std::optional<Refused> refused = taken.refused ? taken.refused : refused_by_now()) {
+        done(refused);
+      } else if (const Number held = implicit_of(key, gpu); held != 0) {
+        set(held);
+      } else {
+        done(Refused{Status::conflict, "this client's lease has just ended; ask again"});
+      }
+    };
+    before->taking.wanted = [first = std::move(before->taking.wanted), wanted] {
+      return !first || !wanted || first() || wanted();
+    };
+    return;
+  }
   try_to_take(
       {.client = client,
        .gpus = {gpu},

@@ -331,6 +331,25 @@ TEST_F(LeaseDeskTest, AWaitingSettingIsJudgedByTheNewPolicy) {
   EXPECT_EQ(gpu_->log, (std::vector<std::string>{"power 200", "power 250"}));
 }
 
+TEST_F(LeaseDeskTest, SettingsThatWaitForTheirLeaseAreMadeInTheirOrder) {
+  const Client client = process(7);
+  ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  std::promise<void> goes_on;
+  gpu_->it_hangs = [until = goes_on.get_future().share()] { until.wait(); };
+  loop_.make_readable(client.process->end->get());
+  const Client next = process(8);
+  std::size_t set = 0;
+  for (const Watts limit : {180_W, 220_W, 190_W}) {
+    desk_->set_without_lease(next, {0}, SetPowerLimit{limit}, {}, [&](const Refusals& refusals) {
+      EXPECT_THAT(refusals, IsEmpty());
+      ++set;
+    });
+  }
+  goes_on.set_value();
+  loop_.run_until([&] { return set == 3; });
+  EXPECT_EQ(gpu_->log, (std::vector<std::string>{"power 200", "power 250", "power 180", "power 220", "power 190"}));
+}
+
 TEST_F(LeaseDeskTest, MoreChangesASecondThanAllowedAreRefused) {
   Policy policy = built_in_policy();
   policy.rules[0].changes_per_second = 2;
