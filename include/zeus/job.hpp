@@ -80,7 +80,7 @@ struct JobOptions {
   std::filesystem::path store = {};  // a file; empty: the user's own, the same as for `zeus run`
   // The address of the `zeus serve` that keeps the job in place of a store: "http://host:8470", "https://host". If
   // neither is given, $ZEUS_SERVER is. $ZEUS_TOKEN is sent to it unless the address has a token; $ZEUS_CA_FILE names
-  // the authorities to believe in place of the system's.
+  // the authorities to trust in place of the system's.
   std::string server = {};
   Seconds server_patience{600};               // how long to wait for it when nothing else is left to do
   std::optional<std::vector<int>> gpus = {};  // the GPUs to train on; all by default

@@ -59,7 +59,7 @@ class Server:
 
     With a name and a password in the URL (`http://ann:TOKEN@host`), with a `token`, or with `secret` headers, each request has
     credentials; `url` is then without them, fit for messages. They are not sent on to where a server redirects. `authorities` is
-    the file of certificate authorities to believe, with https://, in place of the system's.
+    the file of certificate authorities to trust, with https://, in place of the system's.
     """
 
     def __init__(

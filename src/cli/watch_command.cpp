@@ -114,7 +114,7 @@ void WatchCommand::declare(Options& options) {
       "A node is HOST:PORT, https://HOST:PORT, or the path of a zeusd's socket. Runs until it is\n"
       "interrupted, or q is pressed; arrows and page keys scroll. Energy counts from the start; sums\n"
       "say which nodes are missing. ZEUSD_TOKEN, or the file that ZEUSD_TOKEN_FILE names, has the\n"
-      "token for nodes that ask for one; ZEUS_CA_FILE names the authorities to believe in place of\n"
+      "token for nodes that ask for one; ZEUS_CA_FILE names the authorities to trust in place of\n"
       "the system's.");
   options.add_option("NODE", nodes_, "Where a zeusd listens").required().no_command();
   options.add_option("--interval", interval_, "Time between two pictures, in seconds, or as 200ms")

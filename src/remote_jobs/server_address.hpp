@@ -22,7 +22,7 @@ struct ServerAddress {
   friend bool operator==(const ServerAddress&, const ServerAddress&) = default;
 };
 
-// The environment says which authorities to believe. Throws an invalid_argument Error for anything else; the Error
+// The environment says which authorities to trust. Throws an invalid_argument Error for anything else; the Error
 // never repeats a token.
 ServerAddress server_address(std::string_view text, const Environment& environment);
 

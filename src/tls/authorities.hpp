@@ -1,4 +1,4 @@
-// The certificate authorities whose servers are believed, and connections to such servers by TLS 1.2 or newer. There is
+// The certificate authorities whose servers are trusted, and connections to such servers by TLS 1.2 or newer. There is
 // no way to connect without checking. Immutable once made; any thread.
 #pragma once
 

@@ -114,16 +114,16 @@ Error TlsChannel::refusal_of_certificate(long why) const {
           fmt::format("is not for {}, but for {}", in_quotes(host_), names_.empty() ? "no host" : names_),
           "name the server as its certificate does");
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return unavailable(fmt::format("has expired on {}", expired_), renew);
+      return unavailable(fmt::format("expired on {}", expired_), renew);
     case X509_V_ERR_CERT_NOT_YET_VALID:
       return unavailable(fmt::format("is valid from {} on", expired_), renew);
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-      return unavailable("is signed by itself alone", "if it is the right one, set ZEUS_CA_FILE to a copy of it");
+      return unavailable("is self-signed", "to trust it, set ZEUS_CA_FILE to a copy of it");
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      return unavailable("is from an authority that is not known here",
+      return unavailable("is signed by an authority that this machine does not trust",
                          "set ZEUS_CA_FILE to the authority's certificate");
     default:
       return unavailable(fmt::format("is not valid: {}", X509_verify_cert_error_string(why)),
@@ -157,7 +157,7 @@ Error TlsChannel::refusal() const {
                          "ask the server's administrator to allow one of them");
     default: {
       const char* const reason = ERR_reason_error_string(error);
-      return unavailable(fmt::format("{} could not be spoken to by TLS: {}", server_,
+      return unavailable(fmt::format("the TLS handshake with {} failed: {}", server_,
                                      reason == nullptr ? "no reason is known" : reason),
                          "ask the server's administrator what its log says");
     }

@@ -278,19 +278,19 @@ TEST(TlsChannel, SaysWhatIsWrongWithAServerAndWhatToDo) {
       refusal_of(identity({.names = "", .subject = "jobs.example"}, &authority()), authorities, "jobs.example:443"),
       HasSubstr("is not for 'jobs.example', but for no host"));
   EXPECT_EQ(refusal_of(identity({.until_s = -day_s / 2}, &authority()), authorities, "jobs.example:443"),
-            fmt::format("the certificate of jobs.example:443 has expired on {}; check this machine's clock, or ask the "
+            fmt::format("the certificate of jobs.example:443 expired on {}; check this machine's clock, or ask the "
                         "server's administrator for a new certificate",
                         day_in(-day_s / 2)));
   EXPECT_THAT(
       refusal_of(identity({.from_s = day_s, .until_s = 2 * day_s}, &authority()), authorities, "jobs.example:443"),
       StartsWith(fmt::format("the certificate of jobs.example:443 is valid from {} on; ", day_in(day_s))));
-  EXPECT_EQ(
-      refusal_of(identity({}), authorities, "jobs.example:443"),
-      "the certificate of jobs.example:443 is signed by itself alone; if it is the right one, set ZEUS_CA_FILE to a "
-      "copy of it");
+  EXPECT_EQ(refusal_of(identity({}), authorities, "jobs.example:443"),
+            "the certificate of jobs.example:443 is self-signed; to trust it, set ZEUS_CA_FILE to a "
+            "copy of it");
   const Identity other = identity({.names = "", .subject = "another authority", .is_authority = true});
   EXPECT_EQ(refusal_of(identity({}, &other), authorities, "jobs.example:443"),
-            "the certificate of jobs.example:443 is from an authority that is not known here; set ZEUS_CA_FILE to the "
+            "the certificate of jobs.example:443 is signed by an authority that this machine does not trust; set "
+            "ZEUS_CA_FILE to the "
             "authority's certificate");
   // A server's own certificate does not make it an authority.
   const Identity signed_by_a_server = identity({}, &usual_server());

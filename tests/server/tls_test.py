@@ -258,9 +258,9 @@ class Tls(unittest.TestCase):
         plain = self.server.port
         said = {
             "wrong": other + "is not for 'localhost', but for other.example; name the server as its certificate does",
-            "expired": other + r"has expired on \d{{4}}-\d\d-\d\d; check this machine's clock, or ask",
-            "alone": other + "is signed by itself alone; if it is the right one, set ZEUS_CA_FILE to a copy of it",
-            "unknown": other + "is from an authority that is not known here; set ZEUS_CA_FILE to the authority's certificate",
+            "expired": other + r"expired on \d{{4}}-\d\d-\d\d; check this machine's clock, or ask",
+            "alone": other + "is self-signed; to trust it, set ZEUS_CA_FILE to a copy of it",
+            "unknown": other + "is signed by an authority that this machine does not trust; set ZEUS_CA_FILE to the authority's certificate",
             "old": "localhost:{} offers neither TLS 1.2 nor 1.3; ask the server's administrator to allow one of them",
         }
         found = {name: (nginx.url(name), words.format(nginx.ports[name])) for name, words in said.items()}
@@ -289,12 +289,12 @@ class Tls(unittest.TestCase):
                 self.assertIn("epoch", out)
                 self.assertRegex(err, f"{self.refused()[name][1]}.*the training goes on, but is not recorded")
 
-    def test_a_certificate_that_is_given_is_believed_and_the_systems_are_not_enough(self):
+    def test_a_certificate_that_is_given_is_trusted_and_the_systems_are_not_enough(self):
         alone = self.jobs(self.nginx.url("alone"), ZEUS_CA_FILE=str(self.folder / "alone.pem"))
         self.assertEqual((alone.returncode, alone.stderr), (0, ""))
         systems = self.jobs(self.nginx.url("good"), ZEUS_CA_FILE="")
         self.assertEqual(systems.returncode, 1)
-        self.assertIn("is from an authority that is not known here", systems.stderr)
+        self.assertIn("is signed by an authority that this machine does not trust", systems.stderr)
         for wrong, why in (("none.pem", "No such file or directory"), ("train.py", "no certificate or crl found")):
             with self.subTest(wrong):
                 code, out, err = self.finish(self.start_run(self.nginx.url("good"), ZEUS_CA_FILE=str(self.folder / wrong)))
