@@ -59,7 +59,7 @@ constexpr std::string_view https{"https://"};
 // "HOST:PORT", "https://HOST:PORT", or a socket's path, perhaps after the word that other programs put before it.
 transport::Endpoint endpoint_of(const std::string& node) {
   constexpr std::string_view word{"unix:"};
-  const transport::Endpoint server =
+  transport::Endpoint server =
       node.starts_with(https) ? transport::Endpoint{.unix_path = {}, .host_port = node.substr(https.size())}
                               : transport::Endpoint::from(node.starts_with(word) ? node.substr(word.size()) : node);
   if (server.unix_path.empty() && transport::split_host_port(server.host_port).port == "0") {

@@ -130,7 +130,6 @@ class Driver {
   [[nodiscard]] std::string reason(Machine::Why why);
 
   std::unique_ptr<RecurrenceLink> recurrence_;
-  bool recorded_ = true;  // until recording fails
   records::JobDevice device_;
   Try& training_;
   DriverOptions options_;
@@ -139,19 +138,20 @@ class Driver {
   StoreFailed store_failed_;
   Machine machine_;
   std::deque<Machine::Action> to_do_;
-  bool unanswered_ = false;          // the first thing to do is a question whose answer is not there yet
-  std::vector<Try::Event> unheard_;  // by the machine, meanwhile
-  bool may_start_ = false;
+  std::vector<Try::Event> unheard_;          // by the machine, while a question is unanswered
   std::function<void()> then_;               // called once the awaited end of the training has come
   std::optional<records::TryStarted> step_;  // the step of the running try
+  EpochAccount epochs_;                      // those of the training
+  Instant looked_;                           // when the cost was last checked
+  Instant progress_recorded_;                // when progress was last recorded
+  int epochs_recorded_ = 0;                  // of the try
   std::optional<DriverEnd> end_;
+  bool recorded_ = true;     // until recording fails
+  bool unanswered_ = false;  // the first thing to do is a question whose answer is not there yet
+  bool may_start_ = false;
   bool reached_ = false;
-  EpochAccount epochs_;  // those of the training
   bool just_started_ = false;
   bool told_of_standstill_ = false;
-  Instant looked_;             // when the cost was last checked
-  int epochs_recorded_ = 0;    // of the try
-  Instant progress_recorded_;  // when progress was last recorded
 };
 
 }  // namespace zeus::jobs

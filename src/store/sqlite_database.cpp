@@ -54,7 +54,7 @@ int why_too_few_descriptors() {
 
 // SQLite maps the index of its write-ahead log, and calls it a failure of the disk where there is no memory for that.
 bool is_short_of_memory() {
-  constexpr std::size_t index_page = 32 * 1024;
+  constexpr std::size_t index_page = 32'768;
   void* const place = ::mmap(nullptr, index_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) {
     return true;
