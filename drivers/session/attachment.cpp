@@ -25,6 +25,8 @@ Attachment& Attachment::instance() {
                        Attachment& child = Attachment::instance();
                        child.users_.store(0);
                        child.process_.store(::getpid());
+                       // It exists in the parent only, so it cannot be joined here.
+                       (void)child.own_thread_.release();
                        child.mutex_.unlock();
                      });
     return made;
@@ -59,6 +61,10 @@ AttachResult Attachment::initialise(Vendor vendor) {
     return AttachResult::no_session;
   }
   if (result == AttachResult::attached) {
+    if (users_.load() == 0 && vendor == Vendor::nvidia) {
+      own_thread_ = std::make_unique<OwnThread>();
+      own_thread_->thread = std::thread{[&over = own_thread_->over] { over.wait(false); }};
+    }
     users_.fetch_add(1, std::memory_order_release);
   }
   return result;
@@ -69,7 +75,12 @@ bool Attachment::shut_down() {
   if (users_.load() == 0) {
     return false;
   }
-  users_.fetch_sub(1);
+  if (users_.fetch_sub(1) == 1 && own_thread_) {
+    own_thread_->over.store(true);
+    own_thread_->over.notify_all();
+    own_thread_->thread.join();
+    own_thread_.reset();
+  }
   return true;
 }
 

@@ -1,6 +1,8 @@
 #include "base/background_thread.hpp"
 
 #include <csignal>
+#include <exception>
+#include <system_error>
 #include <utility>
 
 namespace zeus {
@@ -28,6 +30,27 @@ class WithoutSignals {
 std::thread background_thread(std::function<void()> work) {
   const WithoutSignals for_its_start;
   return std::thread{std::move(work)};
+}
+
+void without_signals(const std::function<void()>& work) {
+  std::exception_ptr thrown;
+  std::thread thread;
+  try {
+    thread = background_thread([&] {
+      try {
+        work();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    });
+  } catch (const std::system_error&) {
+    work();
+    return;
+  }
+  thread.join();
+  if (thrown) {
+    std::rethrow_exception(thrown);
+  }
 }
 
 }  // namespace zeus

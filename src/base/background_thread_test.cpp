@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <stdexcept>
+#include <thread>
 
 namespace zeus {
 namespace {
@@ -23,6 +25,16 @@ TEST(BackgroundThread, HandlesNoSignalsAndLeavesTheMaskOfItsStarter) {
   background_thread([&inside] { inside = blocked(); }).join();
   EXPECT_EQ(inside, 6);
   EXPECT_EQ(blocked(), before);
+}
+
+TEST(BackgroundThread, ThreadsThatItsWorkStartsHandleNoSignals) {
+  int inside = 0;
+  without_signals([&inside] { std::thread{[&inside] { inside = blocked(); }}.join(); });
+  EXPECT_EQ(inside, 6);
+}
+
+TEST(BackgroundThread, WhatItsWorkThrowsReachesTheOneThatWaits) {
+  EXPECT_THROW(without_signals([] { throw std::runtime_error{"no driver"}; }), std::runtime_error);
 }
 
 }  // namespace

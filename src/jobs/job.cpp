@@ -27,6 +27,8 @@ constexpr Seconds usual_lease{120.0};
 // An owner with a longer lease sends no beats but reports epochs: its lease is at least this many of the longest
 // epochs.
 constexpr double epochs_of_a_lease = 10.0;
+// Looking for the beats of owners elsewhere is a transaction of its own; leases are longer than this by far.
+constexpr Seconds between_looks_elsewhere{1.0};
 
 Seconds lease_of(const OpenRecurrence& open, const JobState& state) {
   const Seconds lease = open.lease.value_or(usual_lease);
@@ -257,16 +259,17 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
     }
     elsewhere.push_back(&open);
   }
-  if (elsewhere.empty()) {
+  const Instant now = site.clock.now();
+  if (elsewhere.empty() || (looked_elsewhere_ && now - *looked_elsewhere_ < between_looks_elsewhere)) {
     return dead;
   }
+  looked_elsewhere_ = now;
   const std::map<std::uint64_t, std::uint64_t> beats = store->beats(stored.id);
   std::vector<store::Sign> signs;
   for (const OpenRecurrence* const open : elsewhere) {
     const auto beat = beats.find(open->number);
     signs.push_back({.recurrence = open->number, .count = open->last_entry + (beat == beats.end() ? 0 : beat->second)});
   }
-  const Instant now = site.clock.now();
   const std::vector<Instant> since = store->sight(stored.id, site.owner.place, signs, now);
   for (std::size_t i = 0; i < elsewhere.size(); ++i) {
     const Seconds silence = now - since[i];

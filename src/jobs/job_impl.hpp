@@ -80,7 +80,8 @@ struct Job::Impl {
   // Whether the store has the summary; asks the store only if that is not known here.
   bool has_summary_kept();
 
-  // The recurrences whose owner is dead, each with the evidence for that.
+  // The recurrences whose owner is dead, each with the evidence for that. Asks the store about owners elsewhere once a
+  // second at most, and knows of none in between.
   std::vector<std::pair<const OpenRecurrence*, std::string>> find_the_dead();
   std::size_t give_up_the_dead();
 
@@ -110,6 +111,7 @@ struct Job::Impl {
   std::unique_ptr<JobAccount> account_;      // replaces the three above
   std::uint64_t kept_ = 0;                   // the sequence number of the last snapshot known here
   std::optional<std::uint64_t> summarized_;  // the sequence number of the last summary known here
+  std::optional<Instant> looked_elsewhere_;  // when the store was last asked for the beats of owners elsewhere
 };
 
 // Folds a whole history. All costs are weighed as at its end.

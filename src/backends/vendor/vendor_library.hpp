@@ -1,6 +1,7 @@
 // A vendor's management library, loaded and initialised: all GPUs of one discovery share it. The last GPU that goes
 // shuts the library down, except in a forked child that never opened it. Threads: any, except for open() and reopen(),
-// which follow the rules of reopen() in device/gpu.hpp.
+// which follow the rules of reopen() in device/gpu.hpp. NVIDIA's library starts a thread when it is initialised. That
+// thread must handle no signals: it would take SIGCHLD and SIGTERM from a program that waits for them.
 //
 // An Api is what differs between vendors:
 //   Functions: the calls as a table; load_functions(library) fills it, its usable() says whether it is enough;
@@ -13,6 +14,7 @@
 #pragma once
 
 #include "backends/vendor/calls.hpp"
+#include "base/background_thread.hpp"
 #include "base/dynamic_library.hpp"
 #include "device/backend.hpp"
 #include "device/outcome.hpp"
@@ -61,8 +63,12 @@ class VendorLibrary {
     if (seen != generation_) {
       return device::done;
     }
-    close();
-    if (const Code code = open(); code != Code::success) {
+    Code code{};
+    without_signals([&] {
+      close();
+      code = open();
+    });
+    if (code != Code::success) {
       return Api::failure_of(code);
     }
     ++generation_;
@@ -129,12 +135,11 @@ class VendorLibrary {
   std::uint64_t generation_ = 0;
 };
 
-// What discover_in() finds in a Library (a VendorLibrary) with one of these names, best first. If there is none, or it
-// is not the vendor's, the result says so.
+// What discover_in() finds in a Library (a VendorLibrary). If there is none, or it is not the vendor's, the result says
+// so.
 template <typename Library>
-device::Discovery discover_by_name(const std::vector<std::string>& names, typename Library::Clock& clock) {
+device::Discovery discover_loaded(std::optional<DynamicLibrary> library, typename Library::Clock& clock) {
   device::Discovery found;
-  std::optional<DynamicLibrary> library = DynamicLibrary::open(names);
   if (!library) {
     found.absence = Library::Api::library_absence();
     return found;
@@ -147,6 +152,14 @@ device::Discovery discover_by_name(const std::vector<std::string>& names, typena
     return found;
   }
   return discover_in(std::make_shared<Library>(functions, std::move(library), clock));
+}
+
+// The same for the first library that has one of these names, best first.
+template <typename Library>
+device::Discovery discover_by_name(const std::vector<std::string>& names, typename Library::Clock& clock) {
+  device::Discovery found;
+  without_signals([&] { found = discover_loaded<Library>(DynamicLibrary::open(names), clock); });
+  return found;
 }
 
 }  // namespace zeus::backends
