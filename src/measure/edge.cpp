@@ -44,7 +44,9 @@ void add_cells_before(const History& history, Instant first, Cells& cells) {
 
 Edge settled_edge(const History& history, const Calibration& calibration, std::size_t lower, Instant at) {
   const auto& ticks = history.ticks;
-  Cells cells{.tick = history.period.value_or(Seconds{0}), .most_power = history.most};
+  // Ticks that were all seen late have no period yet.
+  Cells cells{.tick = history.period.value_or(ticks[lower + 1].middle() - ticks[lower].middle()),
+              .most_power = history.most};
   const std::size_t oldest = ticks.size() - history.row;
   const std::size_t first = lower - std::min(reach, lower - oldest);
   const std::size_t last = std::min(lower + reach + 1, ticks.size() - 1);

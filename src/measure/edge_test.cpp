@@ -24,7 +24,8 @@ struct Watched {
   CounterTrack track;
   std::vector<device::Stamped<Watts>> samples;
 
-  Watched(std::uint64_t seed, const char* card, Seconds between_steps, Seconds time, bool pauses = false)
+  Watched(std::uint64_t seed, const char* card, Seconds between_steps, Seconds time, bool pauses = false,
+          Seconds late = 50e-6_s)
       : track{{.resolution = Joules{1e-3}, .wraps_at = {}}, sensor_timing({.name = card})} {
     Random random{seed};
     const physics::GpuModel model = physics::preset(card);
@@ -35,7 +36,7 @@ struct Watched {
     Instant pause = pauses ? switched_on + 1_s : switched_on + time * 2.0;
     gpu.start(now);
     while (now < switched_on + time) {
-      Instant next = track.next_reading(now) + Seconds{random.uniform(1e-6, 50e-6)};
+      Instant next = track.next_reading(now) + late * random.uniform(0.02, 1);
       if (next > pause) {
         track.pause();
         next = now + 2.3_s;
@@ -244,6 +245,26 @@ TEST(Edge, AfterTicksTooCloseForTheirSampleHasAnInterval) {
           energy_between(*edge(history, calibration, switched_on + 0.25_s), *edge(history, calibration, at + later));
       EXPECT_TRUE(std::isfinite(energy.half_width.value())) << later.value();
       EXPECT_GE(energy.half_width, 0_J);
+    }
+  }
+}
+
+// On a busy machine the counter is read late, now and then by many periods, while the load stays the same.
+TEST_P(EdgeOfAHistory, HasAnIntervalHoweverLateTheCounterIsRead) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random{seed};
+    const Watched watched{seed, GetParam(), 100_s, 4.7_s, false, Milliseconds{random.uniform(1, 60)}};
+    const Calibration calibration = calibrate(watched.history());
+    for (int i = 0; i < 200; ++i) {
+      const Instant from = watched.first() + (watched.last() - watched.first()) * random.uniform(0, 1);
+      const Instant to = from + (watched.last() + 0.05_s - from) * random.uniform(0, 1);
+      const auto begin = edge(watched.history(), calibration, from);
+      const auto end = edge(watched.history(), calibration, to);
+      ASSERT_TRUE(begin && end);
+      const EnergyBetween energy = energy_between(*begin, *end);
+      ASSERT_TRUE(std::isfinite(energy.half_width.value())) << to - from;
+      ASSERT_GE(energy.half_width, 0_J);
     }
   }
 }

@@ -44,7 +44,7 @@ struct History {
   std::size_t row = 0;      // how many of the last ticks came without a pause
   std::vector<SampleRun> runs;
   Instant latest_sample;          // the timestamp of the latest sample
-  std::optional<Seconds> period;  // between ticks; nothing until two have been seen
+  std::optional<Seconds> period;  // between ticks; nothing until two were seen in time
   std::uint64_t epoch = 0;        // grows when the counter was reset: do not subtract totals of two epochs
 
   // Adds samples, oldest first; leaves out those already known.

@@ -342,9 +342,10 @@ def limits_in(folder: pathlib.Path):
                                "--step-regex", r"^step (\d+)", "--power-limits", "150,200,250", "--profile-seconds", "0.2", "--",
                                sys.executable, "steps.py", "{batch_size}"], cwd=folder, check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        shown = json.loads(subprocess.run([program, "jobs", "job", "--json", "--store", folder / "served.sqlite"], check=True,
-                                          capture_output=True, text=True).stdout)
-        assert [one["limit_w"] for one in shown["batch_sizes"][0]["limits"]] == [150, 200, 250], shown
+        exported = subprocess.run([program, "jobs", "job", "export", "--store", folder / "served.sqlite"], check=True,
+                                  capture_output=True, text=True).stdout
+        profiled = [entry["limits"] for entry in map(json.loads, exported.splitlines()) if entry.get("kind") == "profiled"]
+        assert {one["limit_w"] for limits in profiled for one in limits} == {150, 200, 250}, exported
         assert driver.nvmlDeviceGetPowerManagementLimit(gpu, ctypes.byref(limit)) == 0 and limit.value == 250_000, limit
     finally:
         server.stop()
