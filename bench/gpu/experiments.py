@@ -146,11 +146,12 @@ def square_waves(machine: Machine, seconds: float) -> None:
     for period in PERIODS_MS:
         line = Timeline(machine.probe(str(period), "timeline", str(seconds)))
         counter = line.counter_power()
-        errors.append(abs(counter / expected - 1))
+        errors.append(counter / expected - 1)
         print(f"   {period:>5} ms {percent(counter, expected):>10}{percent(line.mean_power('p'), expected):>10}"
               f"{percent(line.mean_power('s'), expected):>10}")
-    spread = max(errors)
-    print(f"   the counter is off by at most {100 * spread:.1f} %: it "
+    # Between bursts a GPU may draw more than when it idles for long: that moves all periods alike.
+    spread = max(errors) - min(errors)
+    print(f"   from period to period the counter differs by at most {100 * spread:.1f} points: it "
           + ("integrates all of the time" if spread < 0.05 else "sees a part of the time, and aliases"))
 
 
