@@ -119,6 +119,10 @@ class ZEUS_API Monitor {
   // The same, reusing the memory of `into`. If the caller always passes the same one, neither begin() nor end()
   // allocates after the first window, except for strings: the reason of an unknown energy, and the lines of a log.
   void end(std::string_view name, Measurement& into);
+  // The best estimate of an open window from its beginning to now, which goes on. Like an end, it costs one driver call
+  // per GPU; unlike one, it is not logged and does not synchronize, since the work is not interrupted for it. settle()
+  // makes it as exact as that of an end. A name that is not open is a not_found Error.
+  [[nodiscard]] Measurement so_far(std::string_view name) const;
   // Waits until a measurement cannot get any better: two updates of the counters, and at most `patience`.
   Measurement settle(const Measurement& measurement, Seconds patience = Seconds{2});
   void cancel(std::string_view name);

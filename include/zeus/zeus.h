@@ -139,6 +139,8 @@ ZEUS_C_API zeus_status zeus_cancel(zeus_monitor* monitor, const char* window);
 ZEUS_C_API zeus_status zeus_reset(zeus_monitor* monitor);
 /* Gives the best estimate at once; the caller owns the measurement and frees it. */
 ZEUS_C_API zeus_status zeus_end(zeus_monitor* monitor, const char* window, zeus_measurement** measurement);
+/* The best estimate of an open window from its beginning to now; the window goes on. Does not call `synchronize`. */
+ZEUS_C_API zeus_status zeus_so_far(zeus_monitor* monitor, const char* window, zeus_measurement** measurement);
 /* Waits until the measurement cannot get any better, for at most `patience` seconds. */
 ZEUS_C_API zeus_status zeus_settle(zeus_monitor* monitor, zeus_measurement* measurement, double patience);
 ZEUS_C_API void zeus_measurement_free(zeus_measurement* measurement);

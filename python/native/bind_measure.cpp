@@ -161,6 +161,10 @@ void bind_measure(py::module_& module) {
           },
           py::arg("name"), py::arg("synchronize"))
       .def(
+          "so_far",
+          [](const Monitor& self, const std::string& name) { return without_gil([&] { return self.so_far(name); }); },
+          py::arg("name"))
+      .def(
           "settle",
           [](Monitor& self, const Measurement& window, double patience) {
             return without_gil([&] { return self.settle(window, Seconds{patience}); });

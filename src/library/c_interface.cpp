@@ -187,6 +187,15 @@ zeus_status zeus_end(zeus_monitor* monitor, const char* window, zeus_measurement
   });
 }
 
+zeus_status zeus_so_far(zeus_monitor* monitor, const char* window, zeus_measurement** measurement) {
+  return guarded([&] {
+    expect(monitor != nullptr && window != nullptr && measurement != nullptr,
+           "the monitor, the window's name or the pointer for the measurement is missing");
+    *measurement = nullptr;
+    *measurement = new zeus_measurement{monitor->monitor.so_far(window)};
+  });
+}
+
 zeus_status zeus_settle(zeus_monitor* monitor, zeus_measurement* measurement, double patience) {
   return guarded([&] {
     expect(monitor != nullptr && measurement != nullptr, "the monitor or the measurement is missing");

@@ -83,13 +83,31 @@ static void options(void) {
   zeus_monitor_close(monitor);
 }
 
+/* The estimate of an open window began when the window did, and was made before it ended. */
+static void expect_within(const zeus_measurement* so_far, const zeus_measurement* whole) {
+  zeus_window part;
+  zeus_window window;
+  part.size = sizeof(part);
+  window.size = sizeof(window);
+  EXPECT(zeus_measurement_window(so_far, &part) == ZEUS_OK && zeus_measurement_window(whole, &window) == ZEUS_OK);
+  EXPECT(part.start == window.start && part.start <= part.end && part.end <= window.end);
+  EXPECT(part.gpu_count == window.gpu_count && part.settled == 1);
+}
+
 static void a_window(zeus_monitor* monitor) {
   zeus_measurement* measurement = NULL;
+  zeus_measurement* so_far = NULL;
   zeus_window window;
   zeus_energy energy;
   int gpu;
+  EXPECT(zeus_so_far(monitor, "w", &so_far) == ZEUS_NOT_FOUND && so_far == NULL);
   EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+  EXPECT(zeus_so_far(monitor, "w", &so_far) == ZEUS_OK);
+  EXPECT(zeus_so_far(monitor, "w", NULL) == ZEUS_INVALID_ARGUMENT);
   EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
+  EXPECT(zeus_settle(monitor, so_far, 2.0) == ZEUS_OK);
+  expect_within(so_far, measurement);
+  zeus_measurement_free(so_far);
   EXPECT(zeus_settle(monitor, measurement, 2.0) == ZEUS_OK);
   EXPECT(zeus_settle(monitor, measurement, NAN) == ZEUS_INVALID_ARGUMENT);
   window.size = 0;

@@ -61,6 +61,10 @@ void Monitor::end(std::string_view name, Measurement& into) {
   open().end(name, into);
 }
 
+Measurement Monitor::so_far(std::string_view name) const {
+  return open().so_far(name);
+}
+
 Measurement Monitor::settle(const Measurement& measurement, Seconds patience) {
   return open().settle(measurement, patience);
 }

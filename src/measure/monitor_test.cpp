@@ -57,31 +57,33 @@ TEST(Monitor, AWindowHoldsTheEnergyOfItsTimeOnEachGpu) {
               total.uncertainty.value());
 }
 
+// Steps of the GPUs' load at any time, all at once.
+void draw_steps(MonitoredGpus& bench, Random& random, Seconds time) {
+  const Instant until = bench.clock.now() + time;
+  while (bench.clock.now() < until) {
+    const Watts power{random.uniform(80, 300)};
+    for (const auto& gpu : bench.gpus) {
+      gpu->draw(power);
+    }
+    bench.pass(std::min(until - bench.clock.now(), Seconds{0.06 * random.exponential()}));
+  }
+}
+
 // GPUs that work in step have one error between two ticks, so that those of the singles do not cancel in the total.
 TEST(Monitor, ATotalOverGpusInStepHoldsTheirEnergyAsOftenAsASingleOne) {
   MonitoredGpus bench{std::vector<const char*>(4, "A100")};
   Random random{11};
-  const auto work = [&](Seconds time) {
-    const Instant until = bench.clock.now() + time;
-    while (bench.clock.now() < until) {
-      const Watts power{random.uniform(80, 300)};
-      for (const auto& gpu : bench.gpus) {
-        gpu->draw(power);
-      }
-      bench.pass(std::min(until - bench.clock.now(), Seconds{0.06 * random.exponential()}));
-    }
-  };
   const auto listening = bench.monitor->listen();
-  work(2_s);
+  draw_steps(bench, random, 2_s);
   constexpr int windows = 120;
   int held = 0;
   Joules of_totals;
   Joules of_singles;
   for (int window = 0; window < windows; ++window) {
     bench.monitor->begin("w");
-    work(0.2_s);
+    draw_steps(bench, random, 0.2_s);
     const Measurement at_once = bench.monitor->end("w");
-    work(0.3_s);
+    draw_steps(bench, random, 0.3_s);
     const Measurement settled = bench.monitor->settle(at_once);
     Joules truth;
     for (std::size_t gpu = 0; gpu < bench.gpus.size(); ++gpu) {
@@ -143,6 +145,81 @@ TEST(Monitor, EndReturnsAtOnceWithAnEstimate) {
   const Measurement settled = bench.monitor->settle(m);
   EXPECT_TRUE(settled.settled);
   bench.expect_truth(settled);
+}
+
+TEST(Monitor, AnOpenWindowHasAnEstimateSoFarAndGoesOn) {
+  MonitoredGpus bench{{"A100", "P100"}};
+  bench.gpus[0]->draw(200_W);
+  bench.gpus[1]->draw(120_W);
+  bench.monitor->begin("epoch");
+  std::vector<Measurement> looks;
+  for (int i = 0; i < 5; ++i) {
+    bench.pass(0.13_s);
+    const Instant before = bench.clock.now();
+    looks.push_back(bench.monitor->so_far("epoch"));
+    EXPECT_EQ(bench.clock.now(), before);
+    bench.expect_truth(looks.back(), 0);
+    bench.expect_truth(looks.back(), 1);
+    EXPECT_NEAR(looks.back().time().value(), 0.13 * (i + 1), 1e-9);
+    EXPECT_EQ(looks.back().window, "epoch");
+  }
+  const Measurement whole = bench.monitor->settle(bench.monitor->end("epoch"));
+  bench.expect_truth(whole, 0);
+  EXPECT_NEAR(whole.time().value(), 0.65, 1e-9);
+  for (const Measurement& look : looks) {
+    const Measurement settled = bench.monitor->settle(look);
+    EXPECT_TRUE(settled.settled);
+    EXPECT_EQ(settled.time(), look.time());
+    bench.expect_truth(settled, 0);
+    bench.expect_truth(settled, 1);
+  }
+  EXPECT_EQ(kind_of([&] { (void)bench.monitor->so_far("epoch"); }), ErrorKind::not_found);
+}
+
+// Ten looks at each window, at any time, under steps that nothing predicts.
+TEST(Monitor, TheIntervalOfAnEstimateSoFarHoldsTheEnergyAsOftenAsThatOfAnEnd) {
+  MonitoredGpus bench{{"A100"}};
+  Random random{7};
+  const auto listening = bench.monitor->listen();
+  draw_steps(bench, random, 2_s);
+  int held_at_once = 0;
+  int held_settled = 0;
+  const auto holds = [&bench](const Measurement& m) {
+    const auto& energy = m.gpu_energy.at(0).energy;
+    return energy && abs(energy->value - bench.truth(m)) <= energy->uncertainty ? 1 : 0;
+  };
+  constexpr int windows = 30;
+  constexpr int looks = 10;
+  for (int window = 0; window < windows; ++window) {
+    bench.monitor->begin("w");
+    for (int look = 0; look < looks; ++look) {
+      const Seconds until_the_look{0.02 + 0.3 * random.exponential()};
+      draw_steps(bench, random, until_the_look);
+      const Measurement at_once = bench.monitor->so_far("w");
+      held_at_once += holds(at_once);
+      draw_steps(bench, random, 0.3_s);
+      held_settled += holds(bench.monitor->settle(at_once));
+    }
+    bench.monitor->cancel("w");
+  }
+  EXPECT_GE(held_at_once, 273);  // of 300: 95 % less three standard errors
+  EXPECT_GE(held_settled, 273);
+}
+
+TEST(Monitor, AnEstimateSoFarNeitherSynchronizesNorIsLogged) {
+  test::TemporaryFolder folder;
+  int calls = 0;
+  MonitorOptions options;
+  options.synchronize = [&] { ++calls; };
+  options.log = folder.path() / "log.csv";
+  MonitoredGpus bench{{"V100"}, options};
+  bench.monitor->begin("w");
+  bench.gpus[0]->energy_calls = 0;
+  (void)bench.monitor->so_far("w");
+  EXPECT_EQ(bench.gpus[0]->energy_calls, 1);
+  EXPECT_EQ(calls, 1);
+  std::ifstream log{options.log};
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>{log}, {}, '\n'), 1);
 }
 
 TEST(Monitor, AWindowThatEndsBeforeTheSamplerHasLookedSaysWhyNothingIsKnownYet) {

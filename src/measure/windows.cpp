@@ -166,18 +166,42 @@ void Windows::end(std::string_view name, Measurement& into) {
   if (open.forks != fork_count()) {
     into = lost_by_fork(*open.edges);
   } else {
-    mark_end(*open.sampler, *open.edges);
-    const bool settled = open.sampler->settle(*open.edges);
-    measurement_of(*open.sampler, open.edges, settled, into);
-    if (!settled) {
-      open.sampler->follow(open.edges);
-    }
+    measure(*open.sampler, open.edges, into);
     let_go(open);
   }
   const std::lock_guard guard{log_mutex_};
   for (WindowLog& log : logs_) {
     log.add(into);
   }
+}
+
+void Windows::measure(Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, Measurement& into) const {
+  mark_end(sampler, *edges);
+  const bool settled = sampler.settle(*edges);
+  measurement_of(sampler, edges, settled, into);
+  if (!settled) {
+    sampler.follow(edges);
+  }
+}
+
+std::shared_ptr<WindowEdges> Windows::same_beginning(const WindowEdges& edges) const {
+  const std::lock_guard guard{edges.mutex};
+  auto same = make_edges(edges.name);
+  same->begin = edges.begin;
+  same->begin_wall = edges.begin_wall;
+  same->gpus = edges.gpus;
+  same->cpus = edges.cpus;
+  return same;
+}
+
+Measurement Windows::so_far(std::string_view name) {
+  const Open open = take(name, true);
+  if (open.forks != fork_count()) {
+    return lost_by_fork(*open.edges);
+  }
+  Measurement result;
+  measure(*open.sampler, same_beginning(*open.edges), result);
+  return result;
 }
 
 Measurement Windows::lost_by_fork(const WindowEdges& edges) const {

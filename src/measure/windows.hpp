@@ -44,6 +44,7 @@ class Windows {
 
   void begin(std::string_view name, bool restart);
   void end(std::string_view name, Measurement& into);
+  [[nodiscard]] Measurement so_far(std::string_view name);
   Measurement settle(const Measurement& measurement, Seconds patience);
   void cancel(std::string_view name);
   void reset();
@@ -68,6 +69,10 @@ class Windows {
   static void let_go(const Open& open);
   void mark_begin(const Sampler& sampler, WindowEdges& edges) const;
   void mark_end(const Sampler& sampler, WindowEdges& edges) const;
+  // The edges of a window that began with the given one and can be ended without it.
+  [[nodiscard]] std::shared_ptr<WindowEdges> same_beginning(const WindowEdges& edges) const;
+  // Marks the end of `edges`, and computes what the window measured.
+  void measure(Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, Measurement& into) const;
   [[nodiscard]] Measurement lost_by_fork(const WindowEdges& edges) const;
 
   // By name; the edges own the strings.

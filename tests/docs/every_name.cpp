@@ -201,6 +201,7 @@ void windows() {
   expect(error_of([&] { monitor.begin("epoch"); }) == zeus::ErrorKind::already_exists);
   monitor.begin("epoch", true);
   sleep_for(0.3_s);
+  expect(monitor.so_far("epoch").time() >= 0.3_s);
   const zeus::Measurement measured = monitor.settle(monitor.end("epoch"), 2_s);
   expect(measured.edges && measured.settled && measured.window == "epoch" &&
          measured.time() == measured.end - measured.start);

@@ -97,6 +97,39 @@ class Energies(unittest.TestCase):
         self.assertEqual(settled.time, at_once.time)
         self.expect_energy(settled)
 
+    def test_an_open_window_has_an_estimate_so_far_and_goes_on(self):
+        m = monitor()
+        m.begin_window("epoch")
+        looks = []
+        for _ in range(3):
+            time.sleep(0.1)
+            looks.append(m.so_far("epoch"))
+        whole = m.end_window("epoch")
+        for look, least in zip(looks, (0.1, 0.2, 0.3)):
+            self.expect_energy(look)
+            settled = m.settle(look)
+            self.expect_energy(settled)
+            self.assertEqual((settled.details.settled, settled.time), (True, look.time))
+            self.assertGreaterEqual(look.time, least)
+            self.assertEqual(look.details.start, whole.details.start)
+        self.assertGreaterEqual(whole.time, looks[-1].time)
+        self.expect_energy(m.settle(whole))
+        with self.assertRaisesRegex(ValueError, "'epoch' does not exist"):
+            m.so_far("epoch")
+
+    def test_a_look_at_an_open_window_neither_logs_nor_warns_nor_waits_for_the_framework(self):
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            log = pathlib.Path(folder) / "log.csv"
+            m = ZeusMonitor(log_file=log, sync_execution_with="no such framework")
+            m.begin_window("epoch", sync_execution=False)
+            at_once = m.so_far("epoch")
+            self.assertTrue(all(not math.isnan(energy) or at_once.details.gpu[gpu].reason
+                                for gpu, energy in at_once.gpu_energy.items()))
+            self.assertEqual(len(log.read_text().splitlines()), 1)
+            self.assertEqual(list(m.measurement_states), ["epoch"])
+            m.reset_windows()
+
     def test_an_energy_is_printed_with_its_interval(self):
         m = monitor()
         m.begin_window("x")

@@ -153,6 +153,10 @@ def _check_writable(path: str | Path) -> None:
         raise ZeusFileError(f"cannot write the log {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
+def _no_window(key: Hashable) -> ZeusNotFoundError:
+    return ZeusNotFoundError(f"a measurement window {key!r} does not exist; begin it first, and check the exact name")
+
+
 class ZeusMonitor:
     """Measures the time and energy of windows: named parts of a program's run, which may nest and overlap in any way.
 
@@ -291,9 +295,7 @@ class ZeusMonitor:
                 return Measurement(0.0, dict.fromkeys(self._gpu_indices, 0.0), dict.fromkeys(self._cpu_indices, 0.0))
             window = self._native.end(name, synchronize)
         except ZeusNotFoundError:
-            raise ZeusNotFoundError(
-                f"a measurement window {key!r} does not exist; begin it first, and check the exact name"
-            ) from None
+            raise _no_window(key) from None
         self._open.closed(key)
         logger.debug("window %r ended", key)
         measurement = measurement_of(window, self._gpu_indices)
@@ -321,6 +323,17 @@ class ZeusMonitor:
                     stacklevel=3,
                 )
 
+    def so_far(self, key: Hashable) -> Measurement:
+        """The measurement of an open window from its beginning to now, as good as it can be at once (see `settle`).
+
+        The window goes on. Nothing is logged, and the framework is not waited for: work that the GPUs have not done yet is not
+        in it. An unknown energy is NaN without a warning; `details` has the reason.
+        """
+        try:
+            return measurement_of(self._native.so_far(self._open.name_for(key)), self._gpu_indices)
+        except ZeusNotFoundError:
+            raise _no_window(key) from None
+
     def reset_windows(self) -> None:
         """Drops all open windows."""
         logger.info("dropping the open windows %s", list(self._open))
@@ -330,7 +343,7 @@ class ZeusMonitor:
     def settle(self, measurement: Measurement, patience: float = 2.0) -> Measurement:
         """The best possible measurement, after waiting for at most two updates of the GPUs' counters.
 
-        The result of `end_window` predicts the time since the last update. A measurement of another process or of another
+        The result of `end_window` and `so_far` predicts the time since the last update. A measurement of another process or of another
         monitor is returned unchanged.
         """
         window = native_window(measurement)
