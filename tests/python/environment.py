@@ -1,6 +1,6 @@
 """Makes the Python environments of the tests, which takes minutes: `make test` begins it while it compiles.
 
-  environment.py BUILD_FOLDER [clients|trainers|existing|examples ...]     all of them by default
+  environment.py BUILD_FOLDER [clients|trainers|trackers|existing|examples ...]     all of them by default
   environment.py BUILD_FOLDER unchanged                                    exit 1 if a test wrote into one
 
 Without the registry it prints one line, and the tests that need the environment are skipped.
@@ -16,7 +16,7 @@ import python_environment  # noqa: E402
 
 
 def main() -> int:
-    build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or ["clients", "trainers", "existing", "examples"]
+    build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or ["clients", "trainers", "trackers", "existing", "examples"]
     if wanted == ["unchanged"]:
         changed = python_environment.changed(build)
         for path in changed:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Callable
 
-from zeus_cpp.monitor import ZeusMonitor
+from zeus_cpp.integrations._energy_log import EnergyLog, Trackers, Values
+from zeus_cpp.monitor import Measurement, ZeusMonitor
 from zeus_cpp.optimizer._parameters import with_parameters_of
 from zeus_cpp.optimizer.power_limit import GlobalPowerLimitOptimizer
 
@@ -56,17 +58,51 @@ class LightningGlobalPowerLimitOptimizer(Callback):
 
 
 class EnergyLogger(Callback):
-    """Logs the energy in joules and the time in seconds of each training epoch, as `train_energy` and `train_time`."""
+    """Logs what a training takes: at the end of each epoch and every `log_every_n_steps` steps, to all loggers of the trainer.
 
-    WINDOW = "zeus.lightning.epoch"
+    Rank 0 logs the GPUs of its monitor. `train_energy` (in J) and `train_time` (in s) of each epoch are also the module's, for
+    progress bars and checkpoints. `docs/python_training.md` lists the names.
+    """
+
+    WINDOW = EnergyLog.EPOCH
 
     def __init__(self, monitor: ZeusMonitor) -> None:
         super().__init__()
         self.monitor = monitor
+        self._log = EnergyLog(monitor)
+        self._trackers = Trackers()
+
+    def add(self, measurement: Measurement) -> None:
+        """Adds a window of the program's own to the next entry: `monitor.window("forward", on_measurement=logger.add)`."""
+        self._log.add(measurement)
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        self._log.begin_training()
 
     def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
-        self.monitor.begin_window(self.WINDOW, restart=True)
+        self._log.begin_epoch()
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        if trainer.log_every_n_steps and trainer.global_step % trainer.log_every_n_steps == 0:
+            self._write(trainer, {})
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        measurement = self.monitor.end_window(self.WINDOW)
-        pl_module.log_dict({"train_energy": float(measurement.total_energy), "train_time": measurement.time})
+        epoch = self._log.end_epoch()
+        # The loggers get it below: one of them that raises would end the training here.
+        pl_module.log_dict({"train_energy": epoch.get("train_energy", math.nan), "train_time": epoch["train_time"]}, logger=False)
+        self._write(trainer, epoch)
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        self._log.end_training()
+
+    def _write(self, trainer: Any, values: Values) -> None:
+        if not trainer.is_global_zero:
+            return
+        entry = {**values, **self._log.so_far(trainer.callbacks), "epoch": trainer.current_epoch}
+
+        def give(tracker: Any) -> None:
+            tracker.log_metrics(dict(entry), step=trainer.global_step)
+            tracker.save()
+
+        for tracker in trainer.loggers:
+            self._trackers.give(tracker, give)

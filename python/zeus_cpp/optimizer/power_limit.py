@@ -157,6 +157,9 @@ class GlobalPowerLimitOptimizer(Callback):
         self.current_power_limit = 0
         # Why the GPUs are left alone; empty if they are not.
         self.unoptimized = ""
+        # Which share of a step's energy the choice saves beside the highest limit, with the half-width of its 95 % interval (None
+        # if the profile came from a file); None before the choice.
+        self.saving: tuple[float, float | None] | None = None
         self._losses_said: set[str] = set()
         self._own_cost = optimum_selector is None
         self.optimum_selector = optimum_selector or ZeusCost(0.5, world_size=len(monitor.gpu_indices))
@@ -339,6 +342,7 @@ class GlobalPowerLimitOptimizer(Callback):
             self._known = list(self.measurements)
             if self.profile_path is not None and self._team.leads:
                 _write_profile(self.profile_path, self.measurements)
+        self.saving = _saving_of(event)
         if event["optimum"] is not None:
             logger.info("the optimal power limit is %g W", event["optimum"]["limit_w"])
             self.state = Done(optimal_power_limit=round(event["optimum"]["limit_w"] * 1000))
@@ -359,6 +363,24 @@ class GlobalPowerLimitOptimizer(Callback):
         """The highest limit that has not been measured."""
         measured = {round(each.power_limit * 1000) for each in self.measurements}
         return next((limit for limit in self.power_limits if limit not in measured), self.power_limits[-1])
+
+
+def _saving_of(done: Event) -> tuple[float, float | None] | None:
+    """Which share of a step's energy the optimum saves beside the highest limit, and the half-width of its 95 % interval, which
+    a profile from a file has not."""
+    measured = done["profile"]["measurements"]
+    if done["optimum"] is None or not measured:
+        return None
+    chosen = next(each["step_energy_j"] for each in measured if each["setting"] == done["optimum"])
+    highest = measured[0]["step_energy_j"]
+    if not highest["value"] > 0 or not chosen["value"] > 0:
+        return None
+    share = chosen["value"] / highest["value"]
+    if done["steps"] == 0:
+        return 1 - share, None
+    if chosen is highest:
+        return 0.0, 0.0
+    return 1 - share, share * math.hypot(*(each["uncertainty"] / each["value"] for each in (chosen, highest)))
 
 
 class _Slices:
