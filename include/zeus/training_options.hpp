@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace zeus {
@@ -109,6 +110,9 @@ struct TrainingOptions {
   // Receives all events, on the thread that reports the training's progress and from within its calls. It must not call
   // the Training. What it throws is logged as a warning.
   std::function<void(const TrainingEvent&)> listener = {};
+  // Receives the training's warnings, one line each, instead of the log. As the listener, but it may also be called
+  // while the Training is destroyed; a line that it throws at goes to the log.
+  std::function<void(std::string_view line)> warn = {};
 };
 
 }  // namespace zeus

@@ -247,6 +247,10 @@ const std::map<std::string, Setter>& setters() {
       {"slices",
        [](Options& options, Object value) { options.profiling.slice_meter = std::make_shared<PythonSlices>(value); }},
       {"synchronize", [](Options& options, Object value) { options.synchronize = action_of(value); }},
+      {"warn",
+       [](Options& options, Object value) {
+         options.warn = [held = Held{value}](std::string_view line) { in_python([&] { held.get()(line); }); };
+       }},
       {"limit_step_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.limit_step; })},
       {"lowest_limit_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.lowest_limit; })},
       {"highest_limit_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.highest_limit; })},

@@ -13,6 +13,7 @@ constexpr Seconds power_period{0.05};  // of GPUs that keep no samples themselve
 constexpr Seconds ring_period{0.1};
 constexpr Seconds retry_period{0.25};
 constexpr std::size_t least_samples_to_compare = 20;
+constexpr Seconds hardly_any_time{0.01};
 constexpr double noticeably_dark = 0.25;  // of a window: the part after the sensor's last update
 
 // Runs one call to the driver and adds up its time.
@@ -343,6 +344,17 @@ std::optional<EnergyBetween> GpuMeter::rough_energy(Instant from, Instant to) co
   // Between so few readings the GPU may have drawn anything from nothing to twice as much.
   EnergyBetween energy = energy_between(*begin, *end);
   energy.half_width = std::max({energy.half_width, energy.value, beyond_readings(from, to, energy.value)});
+  return energy;
+}
+
+std::optional<EnergyBetween> GpuMeter::hardly_any_energy(Instant from, Instant to) const {
+  const std::lock_guard guard{mutex_};
+  const bool readable = has_counter_ || has_samples_ || power_kind_;
+  if (failure_ || !readable || to - from > hardly_any_time) {
+    return std::nullopt;
+  }
+  EnergyBetween energy;
+  energy.half_width = most_power_ * (to - from);
   return energy;
 }
 

@@ -59,6 +59,9 @@ class GpuMeter {
   // Whether the counter seems to see only a part of the time.
   [[nodiscard]] bool counter_sees_a_part() const;
   [[nodiscard]] std::optional<EnergyBetween> rough_energy(Instant from, Instant to) const;
+  // The energy of a window so short that nothing was read around it: 0, give or take what the GPU may draw at most.
+  // Nothing if the window is longer, or readings fail.
+  [[nodiscard]] std::optional<EnergyBetween> hardly_any_energy(Instant from, Instant to) const;
   // How much more than `value` the GPU may have drawn in a short window that is mostly later than the sensor's last
   // update.
   [[nodiscard]] Joules possibly_beyond_readings(Instant from, Instant to, Joules value) const;

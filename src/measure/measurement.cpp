@@ -42,13 +42,15 @@ std::optional<EnergyBetween> measure_gpu(const GpuMeter& meter, const GpuEdges& 
   }
   const bool usable = gpu.begin && gpu.end && gpu.begin->epoch == gpu.end->epoch;
   if (!usable) {
-    const auto rough = meter.rough_energy(begin, end);
+    const auto by_power = meter.rough_energy(begin, end);
+    const auto rough = by_power ? by_power : meter.hardly_any_energy(begin, end);
     if (rough) {
       measured.energy = Energy{.value = rough->value,
                                .uncertainty = rough->half_width,
                                .systematic = std::nullopt,
                                .method = EnergyMethod::estimate};
-      measured.remark = "from power readings alone: " + meter.why_not();
+      measured.remark = by_power ? "from power readings alone: " + meter.why_not()
+                                 : "too short for any reading: the interval is what the GPU draws at most";
     } else {
       measured.reason = meter.why_not();
     }

@@ -222,14 +222,31 @@ TEST(Monitor, AnEstimateSoFarNeitherSynchronizesNorIsLogged) {
   EXPECT_EQ(std::count(std::istreambuf_iterator<char>{log}, {}, '\n'), 1);
 }
 
-TEST(Monitor, AWindowThatEndsBeforeTheSamplerHasLookedSaysWhyNothingIsKnownYet) {
+// Its end comes before the sampler has looked once.
+TEST(Monitor, AWindowTooShortForAnyReadingIsZeroAtMostAsFarAsTheGpuCanDraw) {
   MonitoredGpus bench{{"A100"}};
   bench.gpus[0]->draw(200_W);
   bench.monitor->begin("w");
   const Measurement m = bench.monitor->end("w");
-  EXPECT_FALSE(m.gpu_energy.at(0).energy);
-  EXPECT_FALSE(m.gpu_energy.at(0).reason.empty());
+  EXPECT_EQ(m.time(), 0_s);
+  const MeasuredEnergy& measured = m.gpu_energy.at(0);
+  ASSERT_TRUE(measured.energy) << measured.reason;
+  EXPECT_EQ(measured.energy->value, 0_J);
+  EXPECT_EQ(measured.energy->uncertainty, 0_J);
+  EXPECT_EQ(measured.energy->method, EnergyMethod::estimate);
+  EXPECT_NE(measured.remark, "");
   bench.expect_truth(bench.monitor->settle(m));
+}
+
+TEST(GpuMeter, NoReadingBoundsAnEnergyOnlyForAMomentAndWhileNothingFails) {
+  MonitoredGpus bench{{"A100"}};
+  const measure::GpuMeter meter{bench.gpus[0]};
+  const Instant now = bench.clock.now();
+  const auto moment = meter.hardly_any_energy(now, now + 5_ms);
+  ASSERT_TRUE(moment);
+  EXPECT_EQ(moment->value, 0_J);
+  EXPECT_EQ(moment->half_width, *bench.gpus[0]->power_limits().maximum.optional() * Seconds{5_ms});
+  EXPECT_FALSE(meter.hardly_any_energy(now, now + 11_ms));
 }
 
 TEST(Monitor, AnEdgeIsOneDriverCallPerGpu) {

@@ -8,7 +8,9 @@
 
 namespace zeus::train {
 
-EventReporter::EventReporter(std::function<void(const TrainingEvent&)> listener) : listener_{std::move(listener)} {
+EventReporter::EventReporter(std::function<void(const TrainingEvent&)> listener,
+                             std::function<void(std::string_view)> take_warning)
+    : listener_{std::move(listener)}, take_warning_{std::move(take_warning)} {
 }
 
 void EventReporter::tell(const TrainingEvent& event) {
@@ -25,9 +27,18 @@ void EventReporter::tell(const TrainingEvent& event) {
 }
 
 void EventReporter::warn(const std::string& line) {
-  if (said_.insert(line).second) {
-    log::warning(line);
+  if (!said_.insert(line).second) {
+    return;
   }
+  if (take_warning_) {
+    try {
+      take_warning_(line);
+      return;
+    } catch (...) {
+      // Nothing is known of what it threw. The line must not be lost with it.
+    }
+  }
+  log::warning(line);
 }
 
 }  // namespace zeus::train

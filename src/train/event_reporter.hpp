@@ -1,4 +1,4 @@
-// Reports events to the user's listener and to the log, which gets each warning once. One thread.
+// Reports events to the user's listener, and each warning once to the user's function or to the log. One thread.
 #pragma once
 
 #include <zeus/training_options.hpp>
@@ -6,18 +6,21 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace zeus::train {
 
 class EventReporter {
  public:
-  explicit EventReporter(std::function<void(const TrainingEvent&)> listener);
+  explicit EventReporter(std::function<void(const TrainingEvent&)> listener,
+                         std::function<void(std::string_view)> take_warning = {});
 
   void tell(const TrainingEvent& event);
   void warn(const std::string& line);
 
  private:
   std::function<void(const TrainingEvent&)> listener_;
+  std::function<void(std::string_view)> take_warning_;
   std::set<std::string> said_;
 };
 

@@ -58,7 +58,7 @@ Session::Session(SessionParts parts, const TrainingOptions& options)
       clock_{parts.clock},
       meter_{std::move(parts.meter)},
       outer_{std::move(parts.outer)},
-      reporter_{options.listener},
+      reporter_{options.listener, options.warn},
       ranks_{options.collective, options.collective_patience},
       group_{std::move(parts.gpus), std::move(parts.acquire), options.lease_term},
       meeting_{meet()},

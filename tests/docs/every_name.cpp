@@ -329,6 +329,7 @@ void training() {
   options.collective_patience = 10_s;
   options.lease_term = 60_s;
   options.listener = [seen](const zeus::TrainingEvent& event) { (*seen)(event); };
+  options.warn = [](std::string_view line) { expect(line.empty()); };
   zeus::Training training{options};
   std::vector<int> batches(20);
   zeus::TrainingEpochs<zeus::Training> epochs = training.epochs();

@@ -463,8 +463,15 @@ class OnVirtualGpus(unittest.TestCase):
         faults.write_text("permission\n")
         done = self.run_virtual("1xV100", LOOP, "--faults", str(faults))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the training goes on without being optimized", done.stderr)
+        self.assertRegex(done.stderr, r"^WARNING:zeus.optimizer.power_limit:the training goes on without being optimized: .*\n$")
         self.assertIn("state next_power_limit=250000", done.stdout)
+
+    def test_trouble_is_on_stderr_if_logging_is_not_set_up(self):
+        faults = pathlib.Path(self.folder.name) / "faults"
+        faults.write_text("permission\n")
+        done = self.run_virtual("1xV100", "logging.getLogger().handlers.clear()\n" + LOOP, "--faults", str(faults))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^zeus: warning: the training goes on without being optimized: .*\n$")
 
     # -- Several that set the same GPUs, in one process.
 

@@ -55,14 +55,20 @@ class Types(unittest.TestCase):
 
     def test_programs_are_checked_against_them(self):
         program = build / "python" / "typed_program.py"
-        program.write_text("from zeus.monitor import Measurement, ZeusMonitor\n"
+        program.write_text("from zeus.monitor import Measurement, ZeusMonitor\nfrom zeus.monitor.energy import MeasurementState\n"
                            "m = ZeusMonitor(gpu_indices=[0])\nreveal_type(m.end_window('x').gpu_energy)\n"
                            "with m.window('y') as w:\n    pass\nreveal_type(w.measurement)\n"
                            "ZeusMonitor(sync_execution_with='caffe')\n"
-                           "@m.window('z')\ndef f(a: int) -> str: return ''\nreveal_type(f(1))\n", encoding="utf-8")
+                           "@m.window('z')\ndef f(a: int) -> str: return ''\nreveal_type(f(1))\n"
+                           # What scripts that were written without these types do.
+                           "class Mine(ZeusMonitor):\n"
+                           "    def begin_window(self, key: str, sync_execution: bool = True, restart: bool = False) -> None:\n"
+                           "        super().begin_window(key + '!', sync_execution, restart)\n"
+                           "states: dict[str, MeasurementState] = m.measurement_states\n", encoding="utf-8")
         done = self.mypy(program)
         for expected in ('"dict[int, float]"', "Measurement | None", 'incompatible type "Literal[\'caffe\']"', '"str"'):
             self.assertIn(expected, done.stdout.replace("builtins.", ""))
+        self.assertIn("Found 1 error in 1 file", done.stdout)
 
     def test_checkers_find_every_name_that_scripts_import(self):
         program = build / "python" / "typed_imports.py"

@@ -11,12 +11,14 @@ import multiprocessing
 import pathlib
 import pickle
 import pickletools
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import types
 import unittest
+import unittest.mock
 import warnings
 
 from zeus.exception import ZeusBaseError
@@ -201,6 +203,34 @@ class Misuse(unittest.TestCase):
 
 class OrdinaryCode(unittest.TestCase):
     """Other things that scripts do with windows and measurements."""
+
+    def test_a_window_of_no_time_is_zero_and_not_unknown(self):
+        code = ("import json, warnings\nwarnings.simplefilter('ignore')\nfrom zeus.monitor import ZeusMonitor\n"
+                "m = ZeusMonitor()\nm.begin_window('w', sync_execution=False)\nw = m.end_window('w', sync_execution=False)\n"
+                "print(json.dumps([w.time, w.total_energy, [each.uncertainty for each in w.details.gpu.values()]]))")
+        for _ in range(5):  # the first window of a process, before any reading
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            seconds, total, half_widths = json.loads(done.stdout)
+            for half_width in half_widths:
+                self.assertLessEqual(abs(total / 2 - WATTS * seconds), max(4 * half_width, 1e-9))
+
+    def test_a_log_is_a_path_that_may_be_flushed_and_closed_like_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "log.csv"
+            m = monitor(log_file=path)
+            m.begin_window("a")
+            m.end_window("a")
+            m.log_file.flush()
+            self.assertEqual(len(path.read_text().splitlines()), 2)
+            m.log_file.close()
+            self.assertEqual(m.log_file, str(path))
+
+    def test_the_gpus_of_a_monitor_are_fixed_and_counted_from_zero(self):
+        m = monitor()
+        with self.assertRaisesRegex(AttributeError, r"make another one, ZeusMonitor\(gpu_indices=\[1\]\)"):
+            m.gpu_indices = [1]
+        with self.assertRaisesRegex(IndexError, "there is no GPU -1.*choose from 0 to 1"):
+            ZeusMonitor(gpu_indices=[-1])
 
     def test_a_name_may_be_anything_that_a_dictionary_takes(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -397,6 +427,34 @@ class Synchronization(unittest.TestCase):
             self.assertEqual(len(torch.waited), 8)
             framework.sync_execution([2, 3, 9])
             self.assertEqual(torch.waited[8:], [3])
+
+    def test_jax_is_waited_for_on_its_gpus_and_on_the_cpu(self):
+        waited = []
+
+        class Submitted:
+            def __init__(self, where):
+                self.where = where
+
+            def __add__(self, _):
+                return self
+
+            def block_until_ready(self):
+                waited.append(self.where)
+
+        def local_devices(backend):
+            if backend == "gpu" and not gpus:
+                raise RuntimeError("no such backend")
+            return [types.SimpleNamespace(local_hardware_id=index, name=f"gpu{index}") for index in gpus] if backend == "gpu" else \
+                [types.SimpleNamespace(name="cpu")]
+
+        jax = types.SimpleNamespace(local_devices=local_devices, device_put=lambda value, device: Submitted(device.name))
+        framework._WARNED.clear()
+        for gpus, expected in (([0, 1, 2], ["gpu0", "gpu1", "cpu"]), ([], ["cpu"])):
+            waited.clear()
+            with unittest.mock.patch.dict(sys.modules, jax=jax), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                framework.sync_execution([0, 1], "jax")
+            self.assertEqual((waited, len(caught)), (expected, 0 if gpus else 1))
 
     def test_what_ran_before_the_edge_is_left_out(self):
         m = ZeusMonitor(gpu_indices=[0])

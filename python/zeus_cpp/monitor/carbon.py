@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import os
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.monitor._dated_file import moment_of, period_of, read_dated
 from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source
 from zeus_cpp.monitor._rates import QUARTER, Cache, DatedRates, Feed, is_number
-from zeus_cpp.monitor.energy import ZeusMonitor
+from zeus_cpp.monitor.energy import Key, ZeusMonitor
 from zeus_cpp.utils.multiprocessing import warn_if_global_in_subprocess
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class CarbonEmissionMonitor:
             "g", min(QUARTER, period) if period > 0.0 else QUARTER)
 
     @property
-    def current_keys(self) -> set[Hashable]:
+    def current_keys(self) -> set[Key]:
         """The names of the open windows."""
         return self._windows.keys()
 
@@ -278,11 +278,11 @@ class CarbonEmissionMonitor:
     def _restore(self, received: float, kept: dict[str, Any]) -> DatedRates:
         return self._rates({datetime.fromtimestamp(since, timezone.utc): value for since, value in kept["values"]})
 
-    def begin_window(self, key: Hashable, sync_execution: bool = True) -> None:
+    def begin_window(self, key: Key, sync_execution: bool = True) -> None:
         """Opens a window; a ValueError if one with this name is open."""
         self._windows.begin(key, sync_execution)
 
-    def end_window(self, key: Hashable, sync_execution: bool = True) -> CarbonEmissionMeasurement:
+    def end_window(self, key: Key, sync_execution: bool = True) -> CarbonEmissionMeasurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`)."""
         return self._windows.measurement(self._windows.end(key, sync_execution))
 

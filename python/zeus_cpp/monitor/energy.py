@@ -8,12 +8,12 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from contextlib import ContextDecorator, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
 
 from zeus_cpp import _native
 from zeus_cpp._logger import logger_of
@@ -36,6 +36,9 @@ logger = logger_of(__name__)
 # In a window this short (s), no counter may have moved.
 _SHORTER_THAN_COUNTERS = 0.1
 
+# A window's name is any hashable value. It is Any, so that scripts may narrow it: `def begin_window(self, key: str, ...)`.
+Key = Any
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -56,14 +59,14 @@ class MeasurementState:
         return sum(self.gpu_energy.values())
 
 
-class _OpenWindows(dict[Hashable, MeasurementState]):
+class _OpenWindows(dict[Key, MeasurementState]):
     """The open windows, by name. Removing one drops it; adding one opens none."""
 
     def __init__(self, native: _native.Monitor) -> None:
         self._native = native
-        self._names: dict[Hashable, str] = {}
+        self._names: dict[Key, str] = {}
 
-    def name_for(self, key: Hashable) -> str:
+    def name_for(self, key: Key) -> str:
         """The name of that window in the native library and the log, open or not."""
         if key in self._names:
             return self._names[key]
@@ -72,29 +75,29 @@ class _OpenWindows(dict[Hashable, MeasurementState]):
             name += "'"
         return name
 
-    def opened(self, key: Hashable, state: MeasurementState) -> None:
+    def opened(self, key: Key, state: MeasurementState) -> None:
         self._names[key] = self.name_for(key)
         super().__setitem__(key, state)
 
-    def closed(self, key: Hashable) -> None:
+    def closed(self, key: Key) -> None:
         self._names.pop(key, None)
         super().pop(key, None)
 
-    def __delitem__(self, key: Hashable) -> None:
+    def __delitem__(self, key: Key) -> None:
         super().__delitem__(key)
         name = self._names.pop(key, None)
         if name is not None:  # otherwise it was added here, and opened no window
             with suppress(ZeusNotFoundError):  # opened by the process that this one was forked from
                 self._native.cancel(name)
 
-    def pop(self, key: Hashable, *default: Any) -> Any:
+    def pop(self, key: Key, *default: Any) -> Any:
         if key not in self:
             return super().pop(key, *default)
         state = self[key]
         del self[key]
         return state
 
-    def popitem(self) -> tuple[Hashable, MeasurementState]:
+    def popitem(self) -> tuple[Key, MeasurementState]:
         if not self:
             raise KeyError("no window is open")
         key = next(reversed(self))
@@ -111,7 +114,7 @@ class Window(ContextDecorator):
     Afterwards `measurement` is the latest measurement. A block that raises cancels its window.
     """
 
-    def __init__(self, monitor: ZeusMonitor, key: Hashable, sync_execution: bool,
+    def __init__(self, monitor: ZeusMonitor, key: Key, sync_execution: bool,
                  on_measurement: Callable[[Measurement], object] | None) -> None:
         self.key = key
         self.measurement: Measurement | None = None
@@ -153,8 +156,19 @@ def _check_writable(path: str | Path) -> None:
         raise ZeusFileError(f"cannot write the log {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _no_window(key: Hashable) -> ZeusNotFoundError:
+def _no_window(key: Key) -> ZeusNotFoundError:
     return ZeusNotFoundError(f"a measurement window {key!r} does not exist; begin it first, and check the exact name")
+
+
+class LogPath(str):
+    """The path of a log. Scripts of the existing package flush and close what is an open file there; here, each line is written
+    when its window ends."""
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
 
 class ZeusMonitor:
@@ -185,7 +199,7 @@ class ZeusMonitor:
     ) -> None:
         self.approx_instant_energy = approx_instant_energy
         self.sync_with = sync_execution_with
-        self.log_file = None if log_file is None else str(log_file)
+        self.log_file = None if log_file is None else LogPath(log_file)
         self.soc_is_present = False
         self.power_monitor = None
         for path in (log_file, complete_log_file):
@@ -211,6 +225,10 @@ class ZeusMonitor:
     def gpu_indices(self) -> list[int]:
         """The GPUs that are measured."""
         return self._gpu_indices
+
+    @gpu_indices.setter
+    def gpu_indices(self, indices: Sequence[int]) -> NoReturn:
+        raise AttributeError(f"the GPUs of a monitor are fixed: make another one, ZeusMonitor(gpu_indices={list(indices)})")
 
     @property
     def cpu_indices(self) -> list[int]:
@@ -245,7 +263,7 @@ class ZeusMonitor:
         return EmptySoC()
 
     @property
-    def measurement_states(self) -> dict[Hashable, MeasurementState]:
+    def measurement_states(self) -> dict[Key, MeasurementState]:
         """The open windows, by name; removing one drops it."""
         return self._open
 
@@ -255,7 +273,7 @@ class ZeusMonitor:
     def _unknown(self, indices: list[int]) -> dict[int, float]:
         return dict.fromkeys(indices, math.nan)
 
-    def begin_window(self, key: Hashable, sync_execution: bool = True, restart: bool = False) -> None:
+    def begin_window(self, key: Key, sync_execution: bool = True, restart: bool = False) -> None:
         """Opens a window.
 
         Args:
@@ -275,7 +293,7 @@ class ZeusMonitor:
         cpus = self._unknown(self._cpu_indices) or None
         self._open.opened(key, MeasurementState(time.time(), self._unknown(self._gpu_indices), cpus))
 
-    def end_window(self, key: Hashable, sync_execution: bool = True, cancel: bool = False) -> Measurement:
+    def end_window(self, key: Key, sync_execution: bool = True, cancel: bool = False) -> Measurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`).
 
         Args:
@@ -305,7 +323,7 @@ class ZeusMonitor:
                 break
         return measurement
 
-    def _look_at_missing(self, measurement: Measurement, key: Hashable) -> None:
+    def _look_at_missing(self, measurement: Measurement, key: Key) -> None:
         """Some GPU's energy is 0 or unknown."""
         for gpu, energy in measurement.gpu_energy.items():
             if energy > 0.0:
@@ -323,7 +341,7 @@ class ZeusMonitor:
                     stacklevel=3,
                 )
 
-    def so_far(self, key: Hashable) -> Measurement:
+    def so_far(self, key: Key) -> Measurement:
         """The measurement of an open window from its beginning to now, as good as it can be at once (see `settle`).
 
         The window goes on. Nothing is logged, and the framework is not waited for: work that the GPUs have not done yet is not
@@ -350,7 +368,7 @@ class ZeusMonitor:
         return measurement if window is None else measurement_of(
             self._native.settle(window, patience), measurement.gpu_energy)
 
-    def window(self, key: Hashable, sync_execution: bool = True,
+    def window(self, key: Key, sync_execution: bool = True,
                on_measurement: Callable[[Measurement], object] | None = None) -> Window:
         """A window as a context manager or as a decorator.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import os
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.monitor._dated_file import period_of, read_dated
 from zeus_cpp.monitor._rated import AmountDetail, AmountDetails, Op, Rated, RatedWindows, Source
 from zeus_cpp.monitor._rates import QUARTER, Cache, DatedRates, Feed, Rates, Tariff
-from zeus_cpp.monitor.energy import ZeusMonitor
+from zeus_cpp.monitor.energy import Key, ZeusMonitor
 from zeus_cpp.utils.multiprocessing import warn_if_global_in_subprocess
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class EnergyCostMonitor:
         self._windows = RatedWindows(EnergyCostMeasurement, "cost", self.zeus_monitor, feed, electricity_price_provider.currency, step)
 
     @property
-    def current_keys(self) -> set[Hashable]:
+    def current_keys(self) -> set[Key]:
         """The names of the open windows."""
         return self._windows.keys()
 
@@ -232,11 +232,11 @@ class EnergyCostMonitor:
     def _restore(self, received: float, kept: dict[str, Any]) -> Rates:
         return Tariff(kept["tariff"], self.electricity_price_provider.timezone, received, self._remark)
 
-    def begin_window(self, key: Hashable, sync_execution: bool = True) -> None:
+    def begin_window(self, key: Key, sync_execution: bool = True) -> None:
         """Opens a window; a ValueError if one with this name is open."""
         self._windows.begin(key, sync_execution)
 
-    def end_window(self, key: Hashable, sync_execution: bool = True) -> EnergyCostMeasurement:
+    def end_window(self, key: Key, sync_execution: bool = True) -> EnergyCostMeasurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`)."""
         return self._windows.measurement(self._windows.end(key, sync_execution))
 

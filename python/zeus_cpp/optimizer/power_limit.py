@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from zeus_cpp._files import write_whole
 from zeus_cpp._lazy import importer
-from zeus_cpp._logger import logger_of
+from zeus_cpp._logger import logger_of, warn
 from zeus_cpp.callback import Callback
 from zeus_cpp.device import get_gpus
 from zeus_cpp.device.common import has_sys_admin
@@ -253,7 +253,7 @@ class GlobalPowerLimitOptimizer(Callback):
         if not self._team.joined:
             if not self.unoptimized:
                 self.unoptimized = "this rank came too late to be optimized with the others"
-                logger.warning("the power limit is left alone: %s", self.unoptimized)
+                _warn(f"the power limit is left alone: {self.unoptimized}")
             return
         self._session = open_training(self._team, {**self._options(), "slices": self._slices}, _waiter_for(self.monitor))
         if self._in_epoch or self._known:
@@ -276,6 +276,7 @@ class GlobalPowerLimitOptimizer(Callback):
             "profiling": ("adaptive", 0.01, self.warmup_steps)
             if self._adaptive
             else ("sweep", self.warmup_steps, self.profile_steps),
+            "warn": _warn,
             "wait_steps": max(0, self.wait_steps - self._steps_before),
             "drift_tolerance": 0.0,
         }
@@ -348,7 +349,7 @@ class GlobalPowerLimitOptimizer(Callback):
             self.state = Done(optimal_power_limit=round(event["optimum"]["limit_w"] * 1000))
 
     def _on_Unoptimized(self, event: Event) -> None:
-        self.unoptimized = event["why"]  # which the session has logged to stderr
+        self.unoptimized = event["why"]  # which the session has given to _warn
 
     def _count_step(self) -> None:
         """One step less in the present state; the session decides what follows."""
@@ -461,6 +462,10 @@ def _daemon_setters(gpu_indices: Sequence[int]) -> dict[int, ZeusdGPU]:
 
 
 _daemon_said = False
+
+
+def _warn(line: str) -> None:
+    warn(logger, line)
 
 
 def _waiter_for(monitor: ZeusMonitor) -> Callable[[], None]:

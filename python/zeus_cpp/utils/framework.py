@@ -6,6 +6,7 @@ available. A framework that is not loaded has given no GPU any work, so there is
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 import warnings
@@ -54,10 +55,13 @@ def _sync_jax(jax: Any, gpus: Sequence[int]) -> None:
         devices = jax.local_devices(backend="gpu")
     except RuntimeError:
         _no_gpu("jax")
-        return
-    by_index = {getattr(device, "local_hardware_id", position): device for position, device in enumerate(devices)}
+        devices = []
+    by_index: dict[int | None, Any] = {getattr(device, "local_hardware_id", position): device for position, device in enumerate(devices)}
+    # Its work on the CPU is asynchronous too, and belongs to the window.
+    with contextlib.suppress(RuntimeError):  # the program may have left that platform out
+        by_index[None] = jax.local_devices(backend="cpu")[0]
     # One more computation on each: devices work in the order in which work is submitted.
-    ends = [jax.device_put(0.0, by_index[index]) + 1.0 for index in gpus if index in by_index]
+    ends = [jax.device_put(0.0, by_index[index]) + 1.0 for index in (*gpus, None) if index in by_index]
     for end in ends:
         end.block_until_ready()
 

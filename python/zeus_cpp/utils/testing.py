@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from zeus_cpp.monitor.energy import Measurement, MeasurementState, ZeusMonitor
+from zeus_cpp.monitor.energy import Key, LogPath, Measurement, MeasurementState, ZeusMonitor
 from zeus_cpp.utils.framework import sync_execution as synchronize_with_framework
 
 _COLUMN = re.compile(r"gpu(\d+)_energy")
@@ -36,7 +36,7 @@ class ReplayZeusMonitor(ZeusMonitor):
             raise ValueError("log_file is required: it is the log to replay")
         self.approx_instant_energy = approx_instant_energy
         self.sync_with = "torch"
-        self.log_file = str(log_file)
+        self.log_file = LogPath(log_file)
         self.soc_is_present = False
         self.power_monitor = None
         self.ignore_sync_execution = ignore_sync_execution
@@ -48,18 +48,18 @@ class ReplayZeusMonitor(ZeusMonitor):
         self._gpu_indices = found if gpu_indices is None else list(gpu_indices)
         self.nvml_gpu_indices = self._gpu_indices
         self._cpu_indices = []
-        self.ongoing_windows: list[Hashable] = []
+        self.ongoing_windows: list[Key] = []
 
     def _wait(self, sync_execution: bool) -> None:
         if sync_execution and not self.ignore_sync_execution and self._gpu_indices:
             synchronize_with_framework(self._gpu_indices, self.sync_with)
 
     @property
-    def measurement_states(self) -> dict[Hashable, MeasurementState]:
+    def measurement_states(self) -> dict[Key, MeasurementState]:
         """The open windows, by name; their beginnings are unknown."""
         return {key: MeasurementState(0.0, dict.fromkeys(self._gpu_indices, 0.0)) for key in self.ongoing_windows}
 
-    def begin_window(self, key: Hashable, sync_execution: bool = True, restart: bool = False) -> None:
+    def begin_window(self, key: Key, sync_execution: bool = True, restart: bool = False) -> None:
         if key in self.ongoing_windows:
             if not restart:
                 raise RuntimeError(f"the window {key!r} is already ongoing")
@@ -67,7 +67,7 @@ class ReplayZeusMonitor(ZeusMonitor):
         self._wait(sync_execution)
         self.ongoing_windows.append(key)
 
-    def end_window(self, key: Hashable, sync_execution: bool = True, cancel: bool = False) -> Measurement:
+    def end_window(self, key: Key, sync_execution: bool = True, cancel: bool = False) -> Measurement:
         if key not in self.ongoing_windows:
             raise RuntimeError(f"the window {key!r} is not ongoing")
         self.ongoing_windows.remove(key)
@@ -84,7 +84,7 @@ class ReplayZeusMonitor(ZeusMonitor):
         energies = dict(zip(self._gpu_indices, (float(cell or "nan") for cell in row[3:])))
         return Measurement(float(row[2]), energies)
 
-    def so_far(self, key: Hashable) -> Measurement:
+    def so_far(self, key: Key) -> Measurement:
         raise RuntimeError(f"the log has the window {key!r} only as it ended: a replay has no estimate of an open one")
 
     def reset_windows(self) -> None:

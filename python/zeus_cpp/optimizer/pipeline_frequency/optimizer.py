@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from zeus_cpp import _native
-from zeus_cpp._logger import logger_of
+from zeus_cpp._logger import logger_of, warn
 from zeus_cpp.callback import Callback
 from zeus_cpp.device import get_gpus
 from zeus_cpp.exception import ZeusInvalidArgumentError
@@ -161,7 +161,7 @@ class PipelineFrequencyOptimizer(Callback):
         trouble = self.trouble
         if trouble != self._warned:
             self._warned = trouble
-            logger.warning("rank %d, GPU %d: %s", self.rank, self.device_id, trouble)
+            warn(logger, f"rank {self.rank}, GPU {self.device_id}: {trouble}")
 
 
 def _in_order(report: Callable[..., None], *instruction: Any) -> None:
