@@ -6,15 +6,21 @@
 #include "cli/output_file.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
+#include "records/energy_rates.hpp"
 #include "records/json_writer.hpp"
 #include "run/job_file.hpp"
 #include "run/job_run.hpp"
 #include "run/messages.hpp"
+#include "run/run_record.hpp"
 
+#include <zeus/energy.hpp>
 #include <zeus/error.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace zeus::cli {
@@ -23,6 +29,19 @@ namespace {
 
 constexpr double longest_seconds = 1e6;
 constexpr field::Rule stop_factor{.least = 0.0, .above_least = true, .null_is_infinite = true};
+
+std::string record_line(const run::RunRecord& record, const records::EnergyRates& rates) {
+  records::JsonWriter json;
+  json.object([&] {
+    json.put_fields(record);
+    std::optional<Energy> energy;
+    if (record.energy) {
+      energy = Energy{.value = *record.energy, .uncertainty = record.uncertainty.value_or(Joules{0}), .systematic = {}};
+    }
+    records::put_amounts(json, rates, energy, record.energy_unknown);
+  });
+  return json.take();
+}
 
 }  // namespace
 
@@ -166,6 +185,7 @@ void RunCommand::declare_rest(Options& options) {
   options.add_option("--json", json_, "Write the result as one line of JSON; - is standard output")
       .path()
       .value_name("FILE|-");
+  rates_.declare(options);
   add_color_option(options, color_);
 }
 
@@ -199,6 +219,9 @@ run::JobSettings RunCommand::said() const {
     }
     settings.gpus->push_back({gpu});
   }
+  const records::EnergyRates rates = rates_.rates();
+  settings.price = rates.price;
+  settings.carbon = rates.carbon;
   settings.on_store_error = field::named<run::StoreFailure>(on_store_error_);
   return settings;
 }
@@ -269,7 +292,7 @@ int RunCommand::run(Context& context) {
   run::JobRun job{checked, place, messages};
   const int code = job.run();
   if (json) {
-    json->write(records::json_line(job.record()) + '\n');
+    json->write(record_line(job.record(), checked.rates) + '\n');
   }
   return code;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/rate_options.hpp"
 #include "run/job_settings.hpp"
 #include "run/run_options.hpp"
 
@@ -48,6 +49,7 @@ class RunCommand final : public Command {
   std::string learning_rate_;
   std::string scaling_;
   std::string observe_;
+  RateFlags rates_;
   std::optional<std::string> json_;
   std::string color_ = "auto";
   std::string on_store_error_;

@@ -78,6 +78,8 @@ profile_seconds = 2.5
 gpus = [0, "GPU-1"]
 store = "jobs.sqlite"
 on_store_error = "refuse"
+price = "0.31EUR"
+carbon = "0.38 kg"
 stop_at_target = true
 grace = 30
 quiet = true
@@ -109,6 +111,9 @@ quiet = true
   EXPECT_EQ(options.gpus, (std::vector<std::string>{"0", "GPU-1"}));
   EXPECT_EQ(options.store, "jobs.sqlite");
   EXPECT_TRUE(options.needs_store && options.stop_at_target && options.quiet && options.set_limits);
+  EXPECT_EQ(options.rates.price->per_kilowatt_hour, 0.31);
+  EXPECT_EQ(options.rates.price->currency, "EUR");
+  EXPECT_EQ(options.rates.carbon->grams_per_kilowatt_hour, 380);
   EXPECT_EQ(options.grace, Seconds{30});
 }
 
@@ -120,6 +125,7 @@ TEST(JobText, UsesDefaultsForMissingKeys) {
   EXPECT_EQ(options.profile_time, plain.profile_time);
   EXPECT_EQ(options.grace, plain.grace);
   EXPECT_TRUE(options.set_limits && options.power_limits.empty() && !options.target && !options.gpus);
+  EXPECT_TRUE(!options.rates.price && !options.rates.carbon);
 }
 
 TEST(JobText, TakesPowerLimitsAsAWordOrAList) {
@@ -133,6 +139,8 @@ TEST(JobText, TakesPowerLimitsAsAWordOrAList) {
 }
 
 TEST(JobText, ReportsThePlaceOfAnErrorAndTheIntendedWord) {
+  EXPECT_TRUE(refusal_of("command = ['true']\nprice = 'free'").starts_with("nightly.toml:2:9: "));
+  EXPECT_TRUE(refusal_of("command = ['true']\ncarbon = 380").starts_with("nightly.toml:2:10: 'carbon' is 380"));
   EXPECT_EQ(refusal_of("command = ['true']\nbatch-sizes = [8]"),
             "nightly.toml:2:1: there is no key 'batch-sizes'; did you mean 'batch_sizes'?");
   EXPECT_EQ(refusal_of("command = 'python  train.py'"),

@@ -110,10 +110,12 @@ int JobRun::run_alone() {
   if (const auto reason = training_->command().why_not_run()) {
     messages_.warn(*reason);
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
-    messages_.say(alone_text(*result, options_.max_slowdown.has_value()) + failed);
+    messages_.say(alone_text(*result, options_.max_slowdown.has_value(), options_.rates) + failed);
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->trial().close();
-    messages_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)) + failed);
+    messages_.say(
+        fmt::format("{} in {}", energy_text(taken.energy(), std::nullopt, options_.rates), to_text(taken.time)) +
+        failed);
   }
   note_alone();
   return exit_code_;
@@ -227,7 +229,7 @@ void JobRun::sum_up(std::uint64_t recurrence, bool say) {
     record_.energy_unknown = one.energy_unknown;
     record_.time = one.time;
     if (say) {
-      messages_.say(recurrence_text(view, one), has_saved(one) ? Ink::green : Ink::plain);
+      messages_.say(recurrence_text(view, one, options_.rates), has_saved(one) ? Ink::green : Ink::plain);
     }
   } catch (const Error& error) {
     train_unrecorded(error, true);

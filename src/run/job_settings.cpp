@@ -154,6 +154,7 @@ RunOptions options_of(const JobSettings& settings) {
   if (settings.gpus) {
     std::ranges::transform(*settings.gpus, std::back_inserter(options.gpus.emplace()), &GpuName::name);
   }
+  options.rates = {.price = settings.price, .carbon = settings.carbon};
   options.stop_at_target = settings.stop_at_target.value_or(false);
   options.grace = Seconds{settings.grace.value_or(options.grace.value())};
   options.quiet = settings.quiet.value_or(false);
@@ -209,3 +210,17 @@ records::JobDefinition changed(const records::JobDefinition& known, const JobSet
 }
 
 }  // namespace zeus::run
+
+namespace zeus::records {
+
+void read_toml(const toml::TomlSpot& spot, EnergyPrice& price) {
+  const std::string& text = toml::read_string(spot);
+  price = run::reading(spot, [&] { return parse_price(text); });
+}
+
+void read_toml(const toml::TomlSpot& spot, CarbonIntensity& carbon) {
+  const std::string& text = toml::read_string(spot);
+  carbon = run::reading(spot, [&] { return parse_carbon(text); });
+}
+
+}  // namespace zeus::records

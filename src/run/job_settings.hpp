@@ -2,6 +2,7 @@
 // the same name, with an underscore where the flag has a dash. Settings that were not given are empty. Plain values.
 #pragma once
 
+#include "records/energy_rates.hpp"
 #include "records/job_definition.hpp"
 #include "run/learning_rate.hpp"
 #include "run/run_options.hpp"
@@ -70,6 +71,8 @@ struct JobSettings {
   std::optional<StoreFailure> on_store_error;
   std::optional<std::string> server;
   std::optional<double> server_patience;
+  std::optional<records::EnergyPrice> price;
+  std::optional<records::CarbonIntensity> carbon;
   std::optional<bool> stop_at_target;
   std::optional<double> grace;
   std::optional<bool> quiet;
@@ -105,6 +108,8 @@ struct JobSettings {
     fields("on_store_error", self.on_store_error);
     fields("server", self.server);
     fields("server_patience", self.server_patience, field::from_zero);
+    fields("price", self.price);
+    fields("carbon", self.carbon);
     fields("stop_at_target", self.stop_at_target);
     fields("grace", self.grace, field::from_zero);
     fields("quiet", self.quiet);
@@ -128,3 +133,11 @@ records::JobDefinition definition_by(const JobSettings& settings, const records:
 records::JobDefinition changed(const records::JobDefinition& known, const JobSettings& changes);
 
 }  // namespace zeus::run
+
+// In the namespace of the types, where toml_reader.hpp looks: "0.31EUR"; "380g".
+namespace zeus::records {
+
+void read_toml(const toml::TomlSpot& spot, EnergyPrice& price);
+void read_toml(const toml::TomlSpot& spot, CarbonIntensity& carbon);
+
+}  // namespace zeus::records

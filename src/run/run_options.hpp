@@ -1,6 +1,7 @@
 // The options of `zeus run`. Plain values.
 #pragma once
 
+#include "records/energy_rates.hpp"
 #include "records/job_definition.hpp"
 #include "run/learning_rate.hpp"
 #include "run/progress_patterns.hpp"
@@ -46,6 +47,7 @@ struct RunOptions {
   TrainingMode mode = TrainingMode::optimize;
 
   std::optional<std::vector<std::string>> gpus;  // numbers or UUIDs; empty: all
+  records::EnergyRates rates;                    // for what the run costs and emits
   bool stop_at_target = false;
   Seconds grace{10};
   bool quiet = false;

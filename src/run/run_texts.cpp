@@ -197,7 +197,13 @@ std::optional<std::string> unmeasured_text(const Unmeasured& training) {
       what, plural(training.epochs, "epoch"));
 }
 
-std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence) {
+std::string energy_text(Joules energy, const std::optional<Joules>& half_width, const records::EnergyRates& rates) {
+  const std::string amounts = records::to_text(rates, energy, half_width);
+  return to_text(energy) + (amounts.empty() ? "" : fmt::format(" ({})", amounts));
+}
+
+std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence,
+                            const records::EnergyRates& rates) {
   const records::TryView* const reached = reached_try(job, recurrence.number);
   std::string text = fmt::format("{} #{}: ", job.name, recurrence.number);
   if (reached != nullptr) {
@@ -211,7 +217,8 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   if (!recurrence.energy || !recurrence.uncertainty) {
     return text + fmt::format("an unknown energy in {}; {}", to_text(recurrence.time), recurrence.energy_unknown);
   }
-  text += fmt::format("{} in {}", to_text(*recurrence.energy), to_text(recurrence.time));
+  text +=
+      fmt::format("{} in {}", energy_text(*recurrence.energy, recurrence.uncertainty, rates), to_text(recurrence.time));
   if (recurrence.state == records::RecurrenceState::given_up) {
     return text + fmt::format("; the saving is unknown: {}", recurrence.reason);
   }
@@ -249,10 +256,12 @@ bool has_saved(const records::RecurrenceView& recurrence) {
              std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty->value());
 }
 
-std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded) {
+std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, const records::EnergyRates& rates) {
   const std::string again = result.applied && !result.unoptimized.empty() ? "; " + result.unoptimized : "";
-  std::string text = fmt::format("{} in {}", result.energy ? to_text(result.energy->value) : "an unknown energy",
-                                 to_text(result.time));
+  std::string text = fmt::format(
+      "{} in {}",
+      result.energy ? energy_text(result.energy->value, result.energy->uncertainty, rates) : "an unknown energy",
+      to_text(result.time));
   if (result.prediction) {
     const TrainingPrediction& would = *result.prediction;
     return text + fmt::format("; under {:.6g} W it would have been {} in {}", would.setting.limit.value(),

@@ -3,6 +3,7 @@
 
 #include "jobs/job.hpp"
 #include "jobs/try.hpp"
+#include "records/energy_rates.hpp"
 #include "records/job_view.hpp"
 #include "run/output_study.hpp"
 #include "run/run_options.hpp"
@@ -45,13 +46,17 @@ std::string give_up_text(const RunOptions& options, const records::FailedTries& 
 // What the command took after its target, if that deserves a line compared with the time until the target.
 std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Taken& after);
 
+// An energy, in brackets followed by what it costs and emits if there are rates: "2.00 kJ (0.000172 ± 0.000003 EUR)".
+std::string energy_text(Joules energy, const std::optional<Joules>& half_width, const records::EnergyRates& rates);
+
 // The last line: what the recurrence took, and what it saved.
-std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
+std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence,
+                            const records::EnergyRates& rates = {});
 // Whether it saved energy against the default by more than the uncertainty.
 bool has_saved(const records::RecurrenceView& recurrence);
 // The same line for a command without a job. Where its slowdown is bounded, it says what the next lower limit would
 // take.
-std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded);
+std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, const records::EnergyRates& rates = {});
 
 // A training that lost the power limits which had been set, and until when, if one was set again.
 struct LimitsLost {

@@ -192,6 +192,22 @@ TEST_F(RecurrenceText, ShowsTheSavingWithItsInterval) {
       "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
 }
 
+TEST_F(RecurrenceText, ShowsWhatItsEnergyCostsAndEmits) {
+  const records::EnergyRates rates{.price = records::parse_price("0.36EUR"), .carbon = records::parse_carbon("360g")};
+  night_.uncertainty = 9_J;
+  EXPECT_THAT(
+      recurrence_text(job_, night_, rates),
+      testing::StartsWith("nightly #3: 900 J (0.00009000 ± 0.00000090 EUR, 0.09000 ± 0.00090 g of CO2) in 10.0 s; "));
+  night_.energy.reset();
+  EXPECT_THAT(recurrence_text(job_, night_, rates), testing::HasSubstr("an unknown energy in 10.0 s"));
+}
+
+TEST_F(AloneText, ShowsWhatItsEnergyCosts) {
+  measured_curve();
+  EXPECT_THAT(alone_text(result_, false, {.price = records::parse_price("0.36EUR"), .carbon = {}}),
+              testing::StartsWith("1.00 kJ (0.000100 EUR) in 10.0 s under 150 W, "));
+}
+
 TEST_F(RecurrenceText, OmitsAnUnknownEnergy) {
   night_.energy.reset();
   night_.uncertainty.reset();

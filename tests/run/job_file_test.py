@@ -55,7 +55,7 @@ OTHERS = {
     "on_store_error": "'refuse'", "grace": "5", "quiet": "false", "batch_sizes": "[10, 30]", "default_batch_size": "20",
     "learning_rate": "'10:0.2'", "lr_scaling": "'sqrt'", "target_metric": "0.25", "higher_is_better": "false",
     "max_epochs": "30", "eta": "0.75", "beta": "3", "window": "9", "policy": "'lookahead'", "seed": "4", "max_slowdown": "1.2",
-    "pruning_rounds": "1", "explorations": "3", "prior_cost_j": "500.0", "prior_precision": "0.01",
+    "price": "'0.31EUR'", "carbon": "'380g'", "pruning_rounds": "1", "explorations": "3", "prior_cost_j": "500.0", "prior_precision": "0.01",
 }
 # Keys after whose change the number of epochs must be learned again.
 ANOTHER_COURSE = {"learning_rate", "lr_scaling", "target_metric", "higher_is_better"}

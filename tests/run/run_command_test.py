@@ -313,17 +313,24 @@ class AsJson(Runs):
 
     def test_without_a_job_it_is_what_was_found_of_the_limits(self):
         steps = "for i in $(seq 400); do sleep 0.005; echo step $i; done"
-        record = self.record(self.run_virtual("--power-limits", "250,150", "--profile-seconds", "0.05", "--json", "-", "--quiet",
-                                              "--", "sh", "-c", steps))
+        done = self.run_virtual("--power-limits", "250,150", "--profile-seconds", "0.05", "--json", "-", "--price", "0.36EUR",
+                                "--carbon", "360g", "--", "sh", "-c", steps)
+        record = self.record(done)
         self.assertEqual((record["job"], record["recurrence"], record["tries"]), (None, None, []))
         self.assertEqual(record["reason"], {"job": "no job was named", "recurrence": "no job was named"})
         self.assertLessEqual({one["limit_w"] for one in record["training"]["profile"]["measurements"]}, {150, 250})
         self.assertAlmostEqual(record["energy_j"] / record["time_s"], 200, delta=60)
+        # A kilowatt-hour is 3.6 MJ.
+        for key, per_joule in (("cost", 1e-7), ("carbon_g", 1e-4)):
+            self.assertAlmostEqual(record[key]["value"], record["energy_j"] * per_joule, places=12)
+            self.assertAlmostEqual(record[key]["uncertainty"], record["uncertainty_j"] * per_joule, places=12)
+        self.assertEqual(record["cost"]["currency"], "EUR")
+        self.assertRegex(done.stderr, r"(?m)^zeus: .* k?J \(0\.0000\S* ± \S+ EUR, 0\.0\S* ± \S+ g of CO2\) in ")
 
     def test_what_is_not_known_says_why(self):
-        record = self.record(self.run_on([], "--json", "-", "--", "sh", "-c", "exit 3"))
+        record = self.record(self.run_on([], "--json", "-", "--price", "0.36EUR", "--", "sh", "-c", "exit 3"))
         self.assertEqual((record["exit_code"], record["energy_j"], record["gpus"]), (3, None, []))
-        self.assertEqual(record["reason"]["energy_j"], "no GPU can be seen")
+        self.assertEqual([record["reason"][key] for key in ("energy_j", "cost")], ["no GPU can be seen"] * 2)
         self.assertGreater(record["time_s"], 0)
 
 
