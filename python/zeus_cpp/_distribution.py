@@ -22,7 +22,7 @@ from zeus_cpp._version import INTERFACE, __version__
 VERSION = f"{INTERFACE}+cpp"
 # All names that distributions with the existing package have had.
 _NAMES = ("zeus", "zeus-ml")
-# The existing package's extras, and what each needs here: this package has no servers, and its clients need nothing.
+# The existing package's extras, and what each needs here: the servers are programs (`zeus serve`), and clients need nothing.
 _EXTRAS = {
     "apple": "", "bso": "", "bso-server": "", "migration": "", "pfo": "", "pfo-server": "", "prometheus": "prometheus-client",
 }

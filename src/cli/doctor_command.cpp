@@ -1,5 +1,6 @@
 #include "cli/doctor_command.hpp"
 
+#include "base/group_command.hpp"
 #include "base/ink.hpp"
 #include "base/privileges.hpp"
 #include "cli/device_report.hpp"
@@ -142,6 +143,30 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
   }
 }
 
+// Which package is imported as `zeus`, if the Python package is installed: the one of ml-energy/zeus has that name too.
+// The folder from which this was started is taken off Python's path, since anyone may have put a module there.
+void check_python(const Context& context, std::vector<Check>& checks) {
+  static constexpr const char* ask =
+      "import sys\n"
+      "sys.path[:] = [folder for folder in sys.path if folder]\n"
+      "from zeus_cpp.__main__ import main\n"
+      "sys.exit(main(['status']))";
+  static constexpr std::string_view beginning = "import zeus: ";
+  const GroupCommandEnd end =
+      run_to_end({.words = {"python3", "-c", ask}, .environment = context.environment, .patience = Seconds{10}});
+  const std::string first = end.output.substr(0, end.output.find('\n'));
+  if (end.how != GroupCommandEnd::How::exited || !first.starts_with(beginning)) {
+    return;
+  }
+  const std::string imported = "`import zeus` is " + first.substr(beginning.size());
+  if (end.code == 0) {
+    checks.push_back({State::ok, "python3", imported, {}});
+  } else {
+    checks.push_back({State::problem, "python3", imported,
+                      "`import zeus_cpp` is this package; `python3 -m zeus_cpp status` shows what is installed"});
+  }
+}
+
 std::string checks_json(const std::vector<Check>& checks) {
   records::JsonWriter json;
   json.object([&] {
@@ -203,6 +228,7 @@ int DoctorCommand::run(Context& context) {
     }
   }
   check_rights(context, report.inventory, checks);
+  check_python(context, checks);
   if (json_) {
     context.out << checks_json(checks) << '\n';
   } else {

@@ -80,7 +80,7 @@ std::vector<Seconds> evenly_spaced(const Frontier& frontier, std::size_t points)
 void PipelineCommand::declare(Options& options) {
   options.example("zeus pipeline --profile profile.csv --stages 4 --microbatches 32 --html plan.html",
                   "plans of a pipeline that was measured");
-  options.example("zeus pipeline --dag graph.json --at 2.5s --json plan.json",
+  options.example("zeus pipeline --dag graph.txt --at 2.5s --json plan.json",
                   "one iteration time, for another graph of computations");
   declare_pipeline(options);
   options.group("How to plan");

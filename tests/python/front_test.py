@@ -2,6 +2,7 @@
 needed."""
 
 import importlib
+import json
 import logging
 import multiprocessing
 import os
@@ -178,6 +179,28 @@ class AnotherZeus(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn(other, done.stdout)
 
+    def doctor(self, *folders: str) -> dict:
+        """The doctor's line about Python, for a `python3` that finds these folders first."""
+        (self.folder / "python3").unlink(missing_ok=True)
+        (self.folder / "python3").symlink_to(sys.executable)
+        path = os.pathsep.join([*folders, os.environ["PYTHONPATH"]])
+        # From a folder with a module that must not be imported.
+        self.other("hostile/zeus_cpp/__main__.py")
+        done = subprocess.run([program, "doctor", "--json"], capture_output=True, text=True, check=True, cwd=self.folder / "hostile",
+                              env={**os.environ, "PATH": f"{self.folder}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": path})
+        return next(check for check in json.loads(done.stdout)["checks"] if check["what"] == "python3")
+
+    def test_the_doctor_says_which_package_is_imported(self):
+        ours = self.doctor()
+        self.assertEqual((ours["state"], ours["fix"]), ("ok", None))
+        self.assertRegex(ours["detail"], "^`import zeus` is .*, which is zeus-cpp ")
+        other = self.other("theirs/zeus/__init__.py")
+        theirs = self.doctor(str(self.folder / "theirs"))
+        self.assertEqual(theirs["state"], "problem")
+        self.assertIn(other, theirs["detail"])
+        self.assertIn("`import zeus_cpp` is this package", theirs["fix"])
+
 
 if __name__ == "__main__":
+    program = os.path.abspath(sys.argv.pop(1))
     unittest.main()
