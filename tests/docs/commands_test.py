@@ -43,7 +43,7 @@ def helps() -> dict[tuple[str, ...], set[str]]:
 def documents() -> list[tuple[str, str]]:
     """(name, pieces of code, one per line)."""
     found = []
-    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]):
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob("skills/**/*.md")]):
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith(LEFT_OUT):
             found.append((name, code_of(MESSAGE.sub("", path.read_text(encoding="utf-8")))))

@@ -32,7 +32,7 @@ class Block:
 
 def pages() -> list[pathlib.Path]:
     """Pages with fenced blocks. The others have indented blocks, which docs.commands checks."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md")),
+    return [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md")), *sorted((ROOT / "skills").glob("*/SKILL.md")),
             *(ROOT / "docs" / f"{name}.md" for name in ("comparison", "concepts", "install", "privileges", "troubleshooting"))]
 
 
