@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What the Python package costs: its import, and a window's two edges beyond the driver's own calls. The yardstick is the
-existing package, in an environment of its own, where the registry has it.
+"""What the Python package costs: its import, a window's two edges beyond the driver's own calls, and each edge with 1, 2 and 8 GPUs.
+The yardstick is the existing package, in an environment of its own, where the registry has it.
 
   python_bench.py BUILD
   python_bench.py --edges         run by the first form on virtual GPUs, with either package
+  python_bench.py --windows       likewise: how long each begin and each end takes, with all GPUs
   python_bench.py --accuracy      likewise: energies of short and long windows under a known power
 """
 
@@ -74,6 +75,25 @@ def nothing(*arguments) -> None:
     pass
 
 
+def windows() -> None:
+    """Microseconds of each begin and of each end, as two lists."""
+    from zeus.monitor import ZeusMonitor
+    warnings.simplefilter("ignore")
+    monitor = ZeusMonitor(cpu_indices=[])
+    monitor.begin_window("all", sync_execution=False)
+    begins, ends = [], []
+    for number in range(3000):
+        began = time.perf_counter_ns()
+        monitor.begin_window("x", sync_execution=False)
+        between = time.perf_counter_ns()
+        monitor.end_window("x", sync_execution=False)
+        ended = time.perf_counter_ns()
+        if number >= 500:
+            begins.append((between - began) / 1000)
+            ends.append((ended - between) / 1000)
+    print(json.dumps([begins, ends]))
+
+
 def accuracy() -> None:
     """Relative errors of windows of two lengths, against the known power, in percent."""
     from zeus.monitor import ZeusMonitor
@@ -124,12 +144,27 @@ def packages(build: pathlib.Path) -> list[Package]:
     return found
 
 
+def compare_edges(found: list[Package]) -> None:
+    """In turns, because what else runs here changes from one moment to the next."""
+    for gpus in (1, 2, 8):
+        samples = {package.name: ([], []) for package in found}
+        for _ in range(4):
+            for package in found:
+                for kept, more in zip(samples[package.name], package.on_virtual(f"{gpus}xA100", "--windows")):
+                    kept += more
+        for name, edges_of in samples.items():
+            each = "; ".join(f"{what} {statistics.median(one):6.2f} us, 99th percentile {statistics.quantiles(one, n=100)[98]:6.1f} us"
+                             for what, one in zip(("begin", "end"), edges_of))
+            print(f"  {name:9} {gpus} GPU{'s'[:gpus - 1]}: {each}")
+
+
 def compare(build: pathlib.Path) -> None:
     if not list((build / "package" / "zeus_cpp").glob("_native.*.so")):
         print("  skipped: no Python package in this build")
         return
-    measured = {}
-    for package in packages(build):
+    measured, found = {}, packages(build)
+    compare_edges(found)
+    for package in found:
         took, cpu, memory = package.cost_of_import()
         both, driver = package.on_virtual("1xA100", "--edges")
         error = package.on_virtual("1xA100", "--accuracy")
@@ -149,4 +184,4 @@ def compare(build: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
-    {"--edges": edges, "--accuracy": accuracy}.get(sys.argv[1], lambda: compare(pathlib.Path(sys.argv[1]).resolve()))()
+    {"--edges": edges, "--windows": windows, "--accuracy": accuracy}.get(sys.argv[1], lambda: compare(pathlib.Path(sys.argv[1]).resolve()))()

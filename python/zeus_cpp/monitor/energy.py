@@ -64,28 +64,24 @@ class _OpenWindows(dict[Key, MeasurementState]):
 
     def __init__(self, native: _native.Monitor) -> None:
         self._native = native
-        self._names: dict[Key, str] = {}
+        self.names: dict[Key, str] = {}  # of each open window, in the native library and the log
 
     def name_for(self, key: Key) -> str:
         """The name of that window in the native library and the log, open or not."""
-        if key in self._names:
-            return self._names[key]
-        name = str(key)
-        while name in self._names.values():  # 3 and "3" are two windows
+        if key in self.names:
+            return self.names[key]
+        name = key if type(key) is str else str(key)
+        while name in self.names.values():  # 3 and "3" are two windows
             name += "'"
         return name
 
-    def opened(self, key: Key, state: MeasurementState) -> None:
-        self._names[key] = self.name_for(key)
-        super().__setitem__(key, state)
-
     def closed(self, key: Key) -> None:
-        self._names.pop(key, None)
-        super().pop(key, None)
+        self.names.pop(key, None)
+        dict.pop(self, key, None)
 
     def __delitem__(self, key: Key) -> None:
         super().__delitem__(key)
-        name = self._names.pop(key, None)
+        name = self.names.pop(key, None)
         if name is not None:  # otherwise it was added here, and opened no window
             with suppress(ZeusNotFoundError):  # opened by the process that this one was forked from
                 self._native.cancel(name)
@@ -270,9 +266,6 @@ class ZeusMonitor:
     def _synchronize(self) -> None:
         synchronize_with_framework(self._gpu_indices, self.sync_with)
 
-    def _unknown(self, indices: list[int]) -> dict[int, float]:
-        return dict.fromkeys(indices, math.nan)
-
     def begin_window(self, key: Key, sync_execution: bool = True, restart: bool = False) -> None:
         """Opens a window.
 
@@ -281,8 +274,9 @@ class ZeusMonitor:
             sync_execution: Whether to wait first until the GPUs have done the framework's work.
             restart: Whether an open window with this name is dropped; otherwise it is a ValueError.
         """
+        name = self._open.name_for(key)
         try:
-            self._native.begin(self._open.name_for(key), restart, self._synchronize if sync_execution and self._gpu_indices else None)
+            self._native.begin(name, restart, self._synchronize if sync_execution and self._gpu_indices else None)
         except ZeusAlreadyExistsError:
             raise ZeusAlreadyExistsError(
                 f"a measurement window {key!r} already exists; end it first, pass restart=True, or choose another name"
@@ -290,8 +284,9 @@ class ZeusMonitor:
         if restart and key in self._open:
             logger.info("window %r is restarted", key)
         logger.debug("window %r began", key)
-        cpus = self._unknown(self._cpu_indices) or None
-        self._open.opened(key, MeasurementState(time.time(), self._unknown(self._gpu_indices), cpus))
+        cpus = dict.fromkeys(self._cpu_indices, math.nan) if self._cpu_indices else None
+        self._open.names[key] = name
+        self._open[key] = MeasurementState(time.time(), dict.fromkeys(self._gpu_indices, math.nan), cpus)
 
     def end_window(self, key: Key, sync_execution: bool = True, cancel: bool = False) -> Measurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`).
