@@ -1,8 +1,8 @@
 #include "bench/policy_comparison.hpp"
 
 #include "optimize/batch_size/policy_factory.hpp"
+#include "research/published_jobs.hpp"
 #include "simulate/drift.hpp"
-#include "simulate/published_jobs.hpp"
 #include "simulate/stage.hpp"
 
 #include <zeus/error.hpp>
@@ -158,8 +158,8 @@ std::vector<DriftingJob> drifting_jobs(const PolicyTraces& traces, std::size_t c
   for (std::uint64_t seed = 1; jobs.size() < count && seed < most_seeds; ++seed) {
     const std::size_t gpu = seed % traces.power.size();
     const simulate::JobSelection& selection =
-        simulate::published_jobs()[seed / traces.power.size() % simulate::published_jobs().size()];
-    simulate::Workload before = select_published(traces.train, traces.power[gpu], selection);
+        research::published_jobs()[seed / traces.power.size() % research::published_jobs().size()];
+    simulate::Workload before = research::select_published(traces.train, traces.power[gpu], selection);
     const std::optional<simulate::Drift> drift = simulate::random_drift(before, drift_eta, drift_at, seed);
     if (drift) {
       simulate::Workload after = drifted(before, *drift);

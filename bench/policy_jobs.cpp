@@ -4,9 +4,9 @@
 #include "base/random.hpp"
 #include "physics/gpu_model.hpp"
 #include "physics/workload.hpp"
+#include "research/published_jobs.hpp"
 #include "simulate/drift.hpp"
 #include "simulate/model_workload.hpp"
-#include "simulate/published_jobs.hpp"
 
 #include <zeus/error.hpp>
 
@@ -187,11 +187,11 @@ PolicyJob model_job(Random& draw) {
 
 PolicyJob changed_job(const PolicyTraces& traces, Random& draw) {
   const std::size_t gpu = draw.below(traces.power.size());
-  JobSelection selection = simulate::published_jobs()[draw.below(simulate::published_jobs().size())];
+  JobSelection selection = research::published_jobs()[draw.below(research::published_jobs().size())];
   const std::vector<double> targets = targets_of(traces.train, selection);
   selection.target_metric = targets[draw.below(targets.size())];
   PolicyJob job{.name = fmt::format("like {} {} {}", traced_gpus[gpu], selection.dataset, selection.target_metric),
-                .workload = simulate::select_published(traces.train, traces.power[gpu], selection),
+                .workload = research::select_published(traces.train, traces.power[gpu], selection),
                 .eta = 0.0};
   constexpr std::array<double, 3> allowances = {0.7, 1.0, 2.0};
   const double tilt = draw.normal(0.0, 0.3);
@@ -229,14 +229,14 @@ PolicyTraces::PolicyTraces(const std::string& folder)
 std::vector<PolicyJob> trace_jobs(const PolicyTraces& traces, Targets targets, std::span<const double> etas) {
   std::vector<PolicyJob> jobs;
   for (std::size_t gpu = 0; gpu < traces.power.size(); ++gpu) {
-    for (const JobSelection& published : simulate::published_jobs()) {
+    for (const JobSelection& published : research::published_jobs()) {
       for (const double target : targets_of(traces.train, published)) {
         if ((target == published.target_metric) != (targets == Targets::published)) {
           continue;
         }
         JobSelection selection = published;
         selection.target_metric = target;
-        const Workload workload = simulate::select_published(traces.train, traces.power[gpu], selection);
+        const Workload workload = research::select_published(traces.train, traces.power[gpu], selection);
         for (const double eta : etas) {
           if (default_always_reaches(workload)) {
             jobs.push_back({.name = fmt::format("{:4} {:<14} {:<6}", traced_gpus[gpu], published.dataset, target),

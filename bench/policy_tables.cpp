@@ -19,8 +19,8 @@
 #include "bench/policy_sensitivity.hpp"
 #include "optimize/batch_size/lookahead_policy.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
+#include "research/published_jobs.hpp"
 #include "simulate/job_summary.hpp"
-#include "simulate/published_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +41,7 @@ using zeus::simulate::JobSummary;
 using zeus::simulate::Stage;
 using zeus::simulate::Workload;
 namespace optimize = zeus::optimize;
+namespace research = zeus::research;
 namespace simulate = zeus::simulate;
 
 constexpr std::string_view newest = optimize::best_policy;
@@ -48,8 +49,8 @@ constexpr std::string_view newest = optimize::best_policy;
 void replay(const PolicyTraces& traces, std::uint64_t seeds) {
   constexpr std::array<double, 6> published_regret = {8.95, 1.68, 1.69, 4.57, 9.76, 15.4};
   const Contender zeus = contender("zeus");
-  for (std::size_t i = 0; i < simulate::published_jobs().size(); ++i) {
-    const Workload workload = select_published(traces.train, traces.power[0], simulate::published_jobs()[i]);
+  for (std::size_t i = 0; i < research::published_jobs().size(); ++i) {
+    const Workload workload = research::select_published(traces.train, traces.power[0], research::published_jobs()[i]);
     const Stage stage{workload, 0.5};
     const std::array<simulate::Phase, 1> phases = {{{.from_recurrence = 0, .stage = &stage, .device = {}}}};
     const simulate::SimulationOptions options{.recurrences = automatic_recurrences(workload)};

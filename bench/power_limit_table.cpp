@@ -3,7 +3,7 @@
 //
 //   power_limit_table [SEEDS [GPU [ETA [SCATTER [DRIFT]]]]]      by default 1000 V100 0.5 0.02 0.05
 
-#include "simulate/paper_profiling.hpp"
+#include "research/paper_profiling.hpp"
 
 #include <fmt/format.h>
 
@@ -18,17 +18,17 @@ int main(int argc, char** argv) {
     const auto seeds = static_cast<std::uint64_t>(std::max(1.0, number(1, 1000)));
     const physics::GpuModel& gpu = physics::preset(argc > 2 ? argv[2] : "V100");
     const double eta = number(3, 0.5);
-    simulate::Disturbance disturbance;
+    research::Disturbance disturbance;
     disturbance.scatter = number(4, disturbance.scatter);
     disturbance.drift = number(5, disturbance.drift);
     fmt::print("  {} seeds on {}, eta {}, scatter {}, drift {}; steps in parts of the full sweep's\n", seeds,
                gpu.name(), eta, disturbance.scatter, disturbance.drift);
     fmt::print("  {:<14}{:<10}{:>10}{:>11}{:>12}{:>10}{:>10}{:>13}\n", "workload", "plan", "within 1%", "worst",
                "steps mean", "95th", "most", "time");
-    for (const simulate::NamedLoad& named : simulate::paper_loads(gpu)) {
+    for (const research::NamedLoad& named : research::paper_loads(gpu)) {
       double sweep = 1.0;
       for (const bool adaptive : {false, true}) {
-        const simulate::PlanResult result = simulate::run_plan(named.load, adaptive, eta, disturbance, seeds);
+        const research::PlanResult result = research::run_plan(named.load, adaptive, eta, disturbance, seeds);
         sweep = adaptive ? sweep : result.mean_steps();
         const auto part = [&](double steps) { return 100.0 * steps / sweep; };
         fmt::print("  {:<14}{:<10}{:>9.1f}%{:>10.2f}%{:>11.1f}%{:>9.1f}%{:>9.1f}%{:>11.1f} s\n", named.name,

@@ -1,8 +1,8 @@
 // Any text after --generate is a possible plan or is refused as a bad argument; any .xz bytes unpack or are refused as
 // damaged.
 
-#include "simulate/cluster_generator.hpp"
-#include "trace/xz.hpp"
+#include "research/cluster_generator.hpp"
+#include "research/xz.hpp"
 
 #include <zeus/error.hpp>
 
@@ -14,7 +14,7 @@
 extern "C" int fuzz_simulation_spec(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {
-    const zeus::simulate::ClusterPlan plan = zeus::simulate::parse_cluster_plan(text);
+    const zeus::research::ClusterPlan plan = zeus::research::parse_cluster_plan(text);
     if (plan.jobs == 0 || plan.smallest_group > plan.largest_group) {
       std::abort();
     }
@@ -23,9 +23,9 @@ extern "C" int fuzz_simulation_spec(const std::uint8_t* data, std::size_t size) 
       std::abort();
     }
   }
-  if (zeus::trace::is_xz(text)) {
+  if (zeus::research::is_xz(text)) {
     try {
-      static_cast<void>(zeus::trace::unpack_xz("input", text, std::size_t{1} << 20));
+      static_cast<void>(zeus::research::unpack_xz("input", text, std::size_t{1} << 20));
     } catch (const zeus::Error& error) {
       if (error.kind() != zeus::ErrorKind::corrupt_data) {
         std::abort();

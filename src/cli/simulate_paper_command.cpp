@@ -5,8 +5,8 @@
 #include "cli/working_line.hpp"
 #include "command_line/options.hpp"
 #include "records/json_writer.hpp"
-#include "report/findings_report.hpp"
-#include "simulate/paper_study.hpp"
+#include "research/findings_report.hpp"
+#include "research/paper_study.hpp"
 
 #include <zeus/error.hpp>
 
@@ -37,9 +37,9 @@ void SimulatePaperCommand::declare(Options& options) {
   options.add_flag("--quiet", quiet_, "Show no progress");
 }
 
-simulate::PaperStudy SimulatePaperCommand::study() const {
+research::PaperStudy SimulatePaperCommand::study() const {
   if (train_trace_.empty()) {
-    return {.gpus = simulate::modelled_gpus(),
+    return {.gpus = research::modelled_gpus(),
             .source =
                 "No trace was given: everything is computed from the built-in workload and GPU models. Those of V100 "
                 "and A40 are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
@@ -50,7 +50,7 @@ simulate::PaperStudy SimulatePaperCommand::study() const {
   for (const std::string& path : power_traces_) {
     power.push_back(trace::parse_power_trace(path, read_input_file(path)));
   }
-  return {.gpus = simulate::paper_gpus(train, power),
+  return {.gpus = research::paper_gpus(train, power),
           .source = "Everything but the power-limit plans is computed by replaying the traces given.",
           .seeds = seeds_};
 }
@@ -66,7 +66,7 @@ int SimulatePaperCommand::run(Context& context) {
   const std::optional<OutputFile> json = output(json_);
   const bool live = has_working_line(context.environment) && !quiet_;
   std::optional<WorkingLine> working{std::in_place, context.err, context.clock, live};
-  const records::Findings findings = simulate::find_out(study(), [&](std::string_view what) {
+  const research::Findings findings = research::find_out(study(), [&](std::string_view what) {
     working->show(fmt::format("zeus: {}", what));
     if (!live && !quiet_) {
       working->print(fmt::format("zeus: {}", what));
@@ -74,7 +74,7 @@ int SimulatePaperCommand::run(Context& context) {
   });
   working.reset();
   if (page) {
-    page->write(report::findings_report(findings));
+    page->write(research::findings_report(findings));
   }
   if (json) {
     json->write(records::json_line(findings) + '\n');

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "simulate/paper_study.hpp"
+#include "research/paper_study.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ class SimulatePaperCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  [[nodiscard]] simulate::PaperStudy study() const;
+  [[nodiscard]] research::PaperStudy study() const;
 
   std::string train_trace_;
   std::vector<std::string> power_traces_;

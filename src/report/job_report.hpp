@@ -3,8 +3,8 @@
 #pragma once
 
 #include "records/energy_rates.hpp"
-#include "records/findings.hpp"
 #include "records/job_view.hpp"
+#include "records/charts.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // Charts draw into it. One thread; draw first, then take() the result.
 #pragma once
 
-#include "records/findings.hpp"
+#include "records/charts.hpp"
 #include "report/scale.hpp"
 
 #include <string>

@@ -1,8 +1,6 @@
-#include "trace/cluster_trace.hpp"
 #include "trace/csv_reader.hpp"
 #include "trace/power_trace.hpp"
 #include "trace/train_trace.hpp"
-#include "trace/xz.hpp"
 
 #include <zeus/error.hpp>
 
@@ -68,43 +66,6 @@ TEST(PowerTrace, RefusesWhatNoGpuDoes) {
                           "d,n,\"8,sgd,100,2,9"}) {
     EXPECT_TRUE(failure([&] { parse_power_trace("p.csv", power_header + row); }).starts_with("p.csv:2: ")) << row;
   }
-}
-
-TEST(ClusterTrace, GroupsAreSortedWhateverTheRowOrder) {
-  const std::string header = "group,start_time,end_time,dataset,runtime_ratio\n";
-  const auto groups = parse_cluster_trace("c.csv", header + "b,5,9,squad,1\na,7,8,squad,1\na,1,3,squad,2\n");
-  ASSERT_EQ(groups.size(), 2U);
-  EXPECT_EQ(groups[0].name, "a");
-  EXPECT_EQ(groups[0].jobs[0].start, 1_s);
-  EXPECT_EQ(groups[0].dataset, "squad");
-}
-
-TEST(ClusterTrace, RawTracesKeepWhatTerminated) {
-  const auto groups =
-      parse_cluster_trace("c.csv", "group,start_time,end_time,status\na,1,2,Terminated\na,1,2,Failed\n");
-  ASSERT_EQ(groups.size(), 1U);
-  EXPECT_EQ(groups[0].jobs.size(), 1U);
-  EXPECT_FALSE(groups[0].dataset);
-}
-
-TEST(ClusterTrace, RefusesWhatCannotBe) {
-  const std::string header = "group,start_time,end_time,dataset,runtime_ratio\n";
-  for (const char* row : {"a,5,4,squad,1", "a,-1,4,squad,1", "a,1,4,squad,0", "a,1,nan,squad,1", "a,1,4,,1"}) {
-    EXPECT_TRUE(failure([&] { parse_cluster_trace("c.csv", header + row); }).starts_with("c.csv:2: ")) << row;
-  }
-  EXPECT_TRUE(failure([&] {
-                parse_cluster_trace("c.csv", header + "a,1,2,squad,1\na,1,2,imagenet,1");
-              }).starts_with("c.csv:3: "));
-}
-
-TEST(Xz, RefusesWhatIsDamaged) {
-  const std::string begin{
-      "\xFD"
-      "7zXZ\0",
-      6};
-  EXPECT_TRUE(is_xz(begin));
-  EXPECT_FALSE(is_xz("group,start"));
-  EXPECT_TRUE(failure([&] { unpack_xz("f.xz", begin + "rubbish"); }).starts_with("f.xz is damaged"));
 }
 
 }  // namespace
