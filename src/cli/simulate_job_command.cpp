@@ -5,6 +5,7 @@
 #include "command_line/options.hpp"
 #include "optimize/batch_size/oracle_policy.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
+#include "research/policy_program.hpp"
 #include "simulate/drift.hpp"
 #include "simulate/job_summary.hpp"
 #include "simulate/model_workload.hpp"
@@ -15,8 +16,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <ostream>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -26,6 +29,7 @@ namespace {
 
 // So that adding the number of seeds cannot overflow.
 constexpr field::Rule seeds_with_room{.least = 0.0, .most = 1e18};
+constexpr std::string_view by_program = "exec:";
 constexpr std::uint64_t most_recurrences = 10'000'000;
 
 std::uint64_t count_of(const std::string& text, std::string_view what) {
@@ -56,7 +60,7 @@ void SimulateJobCommand::declare(Options& options) {
       .rule({.least = 0.0, .above_least = true, .null_is_infinite = true})
       .with_default()
       .value_name("BETA");
-  options.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead")
+  options.add_option("--policy", policy_, "zeus, grid, default, oracle, lookahead, or exec:COMMAND, a program of yours")
       .value_name("P")
       .with_default("the best one");
   options.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all").with_default();
@@ -152,6 +156,27 @@ simulate::SimulationOptions SimulateJobCommand::options(const simulate::Workload
           .in_flight = in_flight_};
 }
 
+simulate::PolicyFactory SimulateJobCommand::factory(const std::string& policy, const simulate::Stage& last,
+                                                    const Environment& environment) {
+  if (policy.starts_with(by_program)) {
+    const std::string command = policy.substr(by_program.size());
+    if (command.empty()) {
+      throw BadUsage{"--policy names no program", "write exec:COMMAND, such as 'exec:python3 policy.py'"};
+    }
+    return [program = std::make_shared<research::PolicyProgram>(command, environment)](const optimize::JobSpec& spec) {
+      return std::make_unique<research::ProgramPolicy>(spec, program);
+    };
+  }
+  return [policy, &last](const optimize::JobSpec& spec) -> std::unique_ptr<optimize::Policy> {
+    if (policy == "oracle") {
+      const simulate::Configuration& best = last.optimum();
+      return std::make_unique<optimize::OraclePolicy>(best.arm,
+                                                      last.workload().arms[best.arm].limits[best.limit].limit);
+    }
+    return optimize::make_policy(policy, spec);
+  };
+}
+
 int SimulateJobCommand::run(Context& context) {
   const Course course = this->course();
   const simulate::Workload& workload = course.before;
@@ -164,15 +189,7 @@ int SimulateJobCommand::run(Context& context) {
   }
   const simulate::Stage& final_stage = *phases.back().stage;
   const std::string policy = policy_.empty() ? std::string{optimize::best_policy} : policy_;
-  const simulate::PolicyFactory factory =
-      [&policy, &final_stage](const optimize::JobSpec& spec) -> std::unique_ptr<optimize::Policy> {
-    if (policy == "oracle") {
-      const simulate::Configuration& best = final_stage.optimum();
-      return std::make_unique<optimize::OraclePolicy>(best.arm,
-                                                      final_stage.workload().arms[best.arm].limits[best.limit].limit);
-    }
-    return optimize::make_policy(policy, spec);
-  };
+  const simulate::PolicyFactory factory = SimulateJobCommand::factory(policy, final_stage, context.environment);
   simulate::JobSummary summary{final_stage, options.recurrences};
   std::optional<WorkingLine> working{std::in_place, context.err, context.clock, has_working_line(context.environment)};
   for (std::uint64_t seed = first_seed_; seed < first_seed_ + seeds_; ++seed) {

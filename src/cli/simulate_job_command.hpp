@@ -1,8 +1,10 @@
 // `zeus simulate job`: one recurring job under one policy, many seeds. Main thread only.
 #pragma once
 
+#include "base/environment.hpp"
 #include "cli/command.hpp"
 #include "simulate/job_simulation.hpp"
+#include "simulate/stage.hpp"
 #include "simulate/workload.hpp"
 
 #include <cstdint>
@@ -31,6 +33,9 @@ class SimulateJobCommand final : public Command {
   // `gpu` is a power trace, or the name of a GPU model with a built-in workload.
   [[nodiscard]] simulate::Workload workload_on(const std::string& gpu) const;
   [[nodiscard]] Course course() const;
+  // `last` is the stage at the end, and outlives the factory. A program is started here, once for all seeds.
+  static simulate::PolicyFactory factory(const std::string& policy, const simulate::Stage& last,
+                                         const Environment& environment);
   [[nodiscard]] simulate::SimulationOptions options(const simulate::Workload& workload) const;
 
   std::string train_trace_;

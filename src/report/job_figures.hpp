@@ -1,8 +1,8 @@
 // The figures of the report on a recurring job, as far as there is data for them. Pure functions; any thread.
 #pragma once
 
-#include "records/job_view.hpp"
 #include "records/charts.hpp"
+#include "records/job_view.hpp"
 
 #include <zeus/units.hpp>
 

@@ -2,9 +2,9 @@
 // numbers are those of records::to_json(job), which the page contains. A pure function; any thread.
 #pragma once
 
+#include "records/charts.hpp"
 #include "records/energy_rates.hpp"
 #include "records/job_view.hpp"
-#include "records/charts.hpp"
 
 #include <optional>
 #include <string>
