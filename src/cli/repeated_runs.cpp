@@ -1,6 +1,7 @@
 #include "cli/repeated_runs.hpp"
 
 #include "base/amount_text.hpp"
+#include "base/student_quantile.hpp"
 #include "jobs/scatter.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ using Energies = std::map<int, MeasuredEnergy>;
 
 // Half the width of the 95 % interval of the mean, from the scatter of the values.
 double half_width(const jobs::Scatter& values) {
-  return jobs::student_quantile(values.count - 1) * values.deviation().value_or(0.0) / std::sqrt(values.count);
+  return student_quantile(values.count - 1) * values.deviation().value_or(0.0) / std::sqrt(values.count);
 }
 
 MeasuredEnergy mean_of(std::span<const MeasuredEnergy> runs) {

@@ -43,7 +43,8 @@ research::PaperStudy SimulatePaperCommand::study() const {
             .source =
                 "No trace was given: everything is computed from the built-in workload and GPU models. Those of V100 "
                 "and A40 are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
-            .seeds = seeds_};
+            .seeds = seeds_,
+            .of_traces = false};
   }
   const trace::TrainTrace train = trace::parse_train_trace(train_trace_, read_input_file(train_trace_));
   std::vector<trace::PowerTrace> power;

@@ -73,7 +73,8 @@ TEST_F(SimulatePaperCommandTest, WritesTheFiguresOfThePageAsJsonAndIsSilentWhenQ
   for (std::size_t at = page.find("<h2"); at != std::string::npos; at = page.find("<h2", at + 1)) {
     ++headings;
   }
-  EXPECT_EQ(sections.size(), headings);
+  EXPECT_EQ(sections.size() + 1, headings);  // and the scorecard's
+  EXPECT_GT((*json)["scorecard"].size(), 20U);
   std::size_t cells = 0;
   for (std::size_t section = 0; section < sections.size(); ++section) {
     const records::JsonValue& figures = sections[section]["figures"];

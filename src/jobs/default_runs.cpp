@@ -1,6 +1,7 @@
 #include "jobs/default_runs.hpp"
 
 #include "base/portable_math.hpp"
+#include "base/student_quantile.hpp"
 #include "optimize/cost/energy_time_cost.hpp"
 
 #include <fmt/format.h>

@@ -6,9 +6,11 @@
 
 #include <zeus/fields.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -66,7 +68,29 @@ struct FindingsTable {
   friend bool operator==(const FindingsTable&, const FindingsTable&) = default;
 };
 
-using FindingsFigure = std::variant<records::XyChart, BarChart, records::GridChart, FindingsTable>;
+// The values behind a figure, one for each seed; not drawn, for scripts that work out the page's numbers again.
+struct FindingsSamples {
+  static constexpr std::string_view kind = "samples";
+  std::string key;  // the only ones of the page with this key
+  std::vector<std::string> groups;
+  std::vector<std::vector<double>> values;  // by group, then by seed
+
+  void add(std::string group, std::vector<double> of_seeds) {
+    groups.push_back(std::move(group));
+    values.push_back(std::move(of_seeds));
+  }
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("key", self.key);
+    fields("groups", self.groups);
+    fields("values", self.values);
+  }
+
+  friend bool operator==(const FindingsSamples&, const FindingsSamples&) = default;
+};
+
+using FindingsFigure = std::variant<records::XyChart, BarChart, records::GridChart, FindingsTable, FindingsSamples>;
 
 struct FindingsSection {
   std::string title;
@@ -83,15 +107,56 @@ struct FindingsSection {
   friend bool operator==(const FindingsSection&, const FindingsSection&) = default;
 };
 
+enum class Verdict { agrees, differs, too_uncertain, not_repeated };
+
+constexpr auto names_of(Verdict /*verdict*/) {
+  return std::array<field::Name<Verdict>, 4>{{{Verdict::agrees, "agrees"},
+                                              {Verdict::differs, "differs"},
+                                              {Verdict::too_uncertain, "too uncertain to say"},
+                                              {Verdict::not_repeated, "not repeated"}}};
+}
+
+// A claim of the paper beside what was found here.
+struct ScorecardRow {
+  std::string key;
+  std::string where;  // in the paper
+  std::string claim;
+  std::string paper;  // what it states
+  std::string here;
+  std::optional<double> value;  // the number in `here`, and the range of one more repetition
+  std::optional<double> low;
+  std::optional<double> high;
+  Verdict verdict = Verdict::not_repeated;
+  std::string reason;  // the criterion of the verdict, why it differs, or what is missing
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("key", self.key);
+    fields("where", self.where);
+    fields("claim", self.claim);
+    fields("paper", self.paper);
+    fields("here", self.here);
+    fields("value", self.value);
+    fields("low", self.low);
+    fields("high", self.high);
+    fields("verdict", self.verdict);
+    fields("reason", self.reason);
+  }
+
+  friend bool operator==(const ScorecardRow&, const ScorecardRow&) = default;
+};
+
 struct Findings {
   std::string title;
   std::vector<std::string> paragraphs;
+  std::vector<ScorecardRow> scorecard;  // may be empty
   std::vector<FindingsSection> sections;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("title", self.title);
     fields("paragraphs", self.paragraphs);
+    fields("scorecard", self.scorecard);
     fields("sections", self.sections);
   }
 

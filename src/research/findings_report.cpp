@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
 #include <variant>
 
 namespace zeus::research {
@@ -30,6 +32,10 @@ std::string markup_of(const BarChart& chart) {
   return draw(chart) + "\n";
 }
 
+std::string markup_of(const FindingsSamples& /*samples*/) {
+  return {};
+}
+
 template <typename Chart>
 std::string markup_of(const Chart& chart) {
   return report::draw(chart) + "\n";
@@ -47,6 +53,9 @@ std::string body_of(const FindingsSection& section) {
   }
   bool open = false;
   for (const FindingsFigure& figure : section.figures) {
+    if (std::holds_alternative<FindingsSamples>(figure)) {
+      continue;
+    }
     const bool chart = !is_table(figure);
     if (chart && !open) {
       html += "<div class=\"charts\">\n";
@@ -59,12 +68,38 @@ std::string body_of(const FindingsSection& section) {
   return open ? html + "</div>\n" : html;
 }
 
+report::Section scorecard_of(const std::vector<ScorecardRow>& scorecard) {
+  FindingsTable table{.title = "What agrees",
+                      .columns = {"claim", "in the paper", "the paper", "here", "verdict", "criterion or reason"},
+                      .rows = {}};
+  std::map<Verdict, int> count;
+  for (const ScorecardRow& row : scorecard) {
+    ++count[row.verdict];
+    table.rows.push_back(
+        {row.claim, row.where, row.paper, row.here, std::string{field::name_of(row.verdict)}, row.reason});
+  }
+  std::string sums;
+  for (const auto& [verdict, rows] : count) {
+    sums += fmt::format("{}{} {}", sums.empty() ? "" : ", ", rows, field::name_of(verdict));
+  }
+  return {.heading = "Scorecard",
+          .body = fmt::format("<p>Of {} claims: {}. A number of the paper agrees if it lies in the range in which one "
+                              "more repetition of the experiment would lie in 95 of 100 cases, by the scatter of the "
+                              "seeds, and that range reaches no further than 10 % of the paper's number to either "
+                              "side. A number that no seed changes agrees if it rounds to the paper's.</p>\n",
+                              scorecard.size(), sums) +
+                  markup_of(table)};
+}
+
 }  // namespace
 
 std::string findings_report(const Findings& findings) {
   report::Page page{.title = findings.title, .subtitle = {}, .figures = {}, .sections = {}, .script = {}};
   for (const std::string& paragraph : findings.paragraphs) {
     page.subtitle += page.subtitle.empty() ? paragraph : " " + paragraph;
+  }
+  if (!findings.scorecard.empty()) {
+    page.sections.push_back(scorecard_of(findings.scorecard));
   }
   for (const FindingsSection& section : findings.sections) {
     page.sections.push_back({.heading = section.title, .body = body_of(section)});

@@ -25,6 +25,7 @@ Findings small_findings() {
       .title = "Beside the paper", .columns = {"", "here", "the paper"}, .rows = {{"saved <most>", "25 %", "26 %"}}};
   return {.title = "Found & shown",
           .paragraphs = {"One.", "Two."},
+          .scorecard = {},
           .sections = {{.title = "First", .paragraphs = {"Why."}, .figures = {lines, bars, table}},
                        {.title = "Second", .paragraphs = {}, .figures = {table, lines}}}};
 }

@@ -16,6 +16,8 @@ using records::XyChart;
 struct LastFive {
   BarChart energy;
   BarChart time;
+  FindingsSamples energies;  // of policy zeus
+  FindingsSamples times;
 };
 
 LastFive last_five(const PaperGpu& gpu, std::uint64_t seeds) {
@@ -28,7 +30,9 @@ LastFive last_five(const PaperGpu& gpu, std::uint64_t seeds) {
                            .y = {.label = "time / Default's", .from_zero = true},
                            .groups = {},
                            .series = {},
-                           .reference = 1.0}};
+                           .reference = 1.0},
+                  .energies = {.key = fmt::format("energy_on_{}", gpu.name), .groups = {}, .values = {}},
+                  .times = {.key = fmt::format("time_on_{}", gpu.name), .groups = {}, .values = {}}};
   for (const PaperPolicy& policy : paper_policies()) {
     charts.energy.series.push_back({.name = policy.label, .values = {}, .deviations = {}});
     charts.time.series.push_back({.name = policy.label, .values = {}, .deviations = {}});
@@ -46,6 +50,10 @@ LastFive last_five(const PaperGpu& gpu, std::uint64_t seeds) {
       charts.energy.series[series].deviations.push_back(trials.energy_ratio.deviation());
       charts.time.series[series].values.emplace_back(trials.time_ratio.mean());
       charts.time.series[series].deviations.push_back(trials.time_ratio.deviation());
+      if (policy.policy == "zeus") {
+        charts.energies.add(job.name, trials.energy_ratios);
+        charts.times.add(job.name, trials.time_ratios);
+      }
       ++series;
     }
     charts.energy.series[series].values.emplace_back(stage.optimum().energy / stage.default_configuration().energy);
@@ -136,6 +144,30 @@ FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds) {
   return section;
 }
 
+FindingsSection choice_section(const PaperGpu& gpu) {
+  FindingsSection section{
+      .title = "How batch sizes are chosen (figure 4)",
+      .paragraphs = {fmt::format("The batch sizes of policy zeus on {}, first seed: each point is a try. While it "
+                                 "explores, it tries the default, then smaller ones until one fails, then larger ones "
+                                 "until one fails; and all of that twice. Then it chooses by its belief.",
+                                 gpu.name)},
+      .figures = {}};
+  for (const PaperWorkload& job : gpu.workloads) {
+    XyChart chart{.title = job.name,
+                  .x = {.label = "recurrence", .from_zero = true},
+                  .y = {.label = "batch size", .logarithmic = true},
+                  .series = {{.name = "explored", .style = SeriesStyle::points, .points = {}},
+                             {.name = "chosen by belief", .style = SeriesStyle::faint_points, .points = {}}},
+                  .reference = std::nullopt};
+    for (const ChosenTry& one : chosen_tries(simulate::Stage{job.workload, paper_eta}, "zeus")) {
+      chart.series[one.explored ? 0 : 1].points.push_back(
+          {.x = static_cast<double>(one.recurrence + 1), .y = static_cast<double>(one.batch_size), .label = {}});
+    }
+    section.figures.emplace_back(std::move(chart));
+  }
+  return section;
+}
+
 FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
   FindingsSection section{
       .title = "What exploration costs (figures 7 and 19)",
@@ -152,6 +184,9 @@ FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
   table.columns.emplace_back("Grid search / zeus");
   table.columns.emplace_back("default policy / zeus");
   double worst = 0.0;
+  FindingsSamples of_grid{.key = "regret_of_grid", .groups = {}, .values = {}};
+  FindingsSamples of_zeus{.key = "regret_of_zeus", .groups = {}, .values = {}};
+  FindingsSamples at_optimum{.key = "grid_ends_at_optimum", .groups = {}, .values = {}};
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     XyChart chart{.title = job.name,
@@ -173,6 +208,12 @@ FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
                                  .label = {}});
       }
       chart.series.push_back(std::move(series));
+      if (policy.policy == "grid") {
+        of_grid.add(job.name, trials.regrets);
+        at_optimum.add(job.name, trials.ends_at_optimum);
+      } else if (policy.policy == "zeus") {
+        of_zeus.add(job.name, trials.regrets);
+      }
       regrets.push_back(trials.regret.mean());
       row.push_back(fmt::format("{:.2f}", regrets.back()));
     }
@@ -188,6 +229,9 @@ FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
                     .columns = {"", "here", "the paper"},
                     .rows = {{"most that Grid search's regret exceeds zeus's",
                               fmt::format("{:.1f} times, at the end", worst), "72 times, until convergence"}}});
+  for (FindingsSamples* const samples : {&of_grid, &of_zeus, &at_optimum}) {
+    section.figures.emplace_back(std::move(*samples));
+  }
   return section;
 }
 
@@ -233,6 +277,8 @@ FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t see
     }
     section.figures.emplace_back(std::move(charts.energy));
     section.figures.emplace_back(std::move(charts.time));
+    section.figures.emplace_back(std::move(charts.energies));
+    section.figures.emplace_back(std::move(charts.times));
   }
   FindingsTable table = as_table(means, "Geometric mean of energy / Default's");
   table.columns[0] = "GPU";

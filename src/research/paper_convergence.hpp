@@ -1,4 +1,4 @@
-// Where the policies end and the cost of getting there (the paper's figures 6, 7, 8, 14, 19, 20, 21 and 23).
+// Where the policies end and the cost of getting there (the paper's figures 4, 6, 7, 8, 14, 19, 20, 21 and 23).
 // Pure functions; callable from any thread.
 #pragma once
 
@@ -11,6 +11,7 @@
 namespace zeus::research {
 
 FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds);
+FindingsSection choice_section(const PaperGpu& gpu);
 FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds);
 FindingsSection path_section(const PaperGpu& gpu);
 FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t seeds);

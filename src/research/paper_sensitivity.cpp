@@ -42,6 +42,7 @@ XyChart sweep_chart(const PaperGpu& gpu, XyChart chart, const Values& values, Me
 }
 
 struct Ablation {
+  std::string_view key;
   std::string name;
   simulate::SimulationOptions options;
   simulate::PolicyFactory policy;
@@ -51,14 +52,16 @@ std::vector<Ablation> ablations() {
   const simulate::PolicyFactory zeus = [](const optimize::JobSpec& spec) {
     return optimize::make_policy("zeus", spec);
   };
-  return {{.name = "zeus, whole", .options = {.beta = 2.0}, .policy = zeus},
-          {.name = "no early stopping", .options = {.beta = 1e9}, .policy = zeus},
-          {.name = "no pruning",
+  return {{.key = "whole", .name = "zeus, whole", .options = {.beta = 2.0}, .policy = zeus},
+          {.key = "without_early_stopping", .name = "no early stopping", .options = {.beta = 1e9}, .policy = zeus},
+          {.key = "without_pruning",
+           .name = "no pruning",
            .options = {.beta = 2.0},
            .policy = [](const optimize::JobSpec& spec) -> std::unique_ptr<optimize::Policy> {
              return std::make_unique<optimize::ZeusPolicy>(spec, optimize::ZeusPolicy::Pruning::off);
            }},
-          {.name = "no just-in-time profiling",
+          {.key = "without_profiling",
+           .name = "no just-in-time profiling",
            .options = {.beta = 2.0},
            .policy = [](const optimize::JobSpec& spec) -> std::unique_ptr<optimize::Policy> {
              return std::make_unique<UnprofiledPolicy>(spec, optimize::make_policy("zeus", spec));
@@ -100,11 +103,19 @@ FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds) {
       .figures = {}};
   for (const std::string_view policy : {std::string_view{"zeus"}, optimize::best_policy}) {
     std::vector<std::vector<std::pair<double, double>>> ratios;
+    std::vector<FindingsSamples> energies;
+    std::vector<FindingsSamples> times;
+    for (const double value : etas) {
+      energies.push_back({.key = fmt::format("energy_at_eta_{:.1f}", value), .groups = {}, .values = {}});
+      times.push_back({.key = fmt::format("time_at_eta_{:.1f}", value), .groups = {}, .values = {}});
+    }
     for (const PaperWorkload& job : gpu.workloads) {
       ratios.emplace_back();
-      for (const double value : etas) {
-        const simulate::Stage stage{job.workload, value};
+      for (std::size_t i = 0; i < etas.size(); ++i) {
+        const simulate::Stage stage{job.workload, etas[i]};
         const PaperTrials trials = run_trials(stage, policy, seeds);
+        energies[i].add(job.name, trials.energy_ratios);
+        times[i].add(job.name, trials.time_ratios);
         ratios.back().emplace_back(1.0 / trials.energy_ratio.mean(), 1.0 / trials.time_ratio.mean());
       }
     }
@@ -127,6 +138,10 @@ FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds) {
                      .series = {},
                      .reference = 1.0},
                     etas, [&](const PaperWorkload& job, std::size_t i) { return ratios_of(job)[i].second; }));
+    for (std::size_t i = 0; policy == "zeus" && i < etas.size(); ++i) {
+      section.figures.emplace_back(std::move(energies[i]));
+      section.figures.emplace_back(std::move(times[i]));
+    }
   }
   return section;
 }
@@ -138,11 +153,17 @@ FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
                 .series = {},
                 .reference = 1.0};
   std::vector<std::vector<double>> energies;
+  std::vector<FindingsSamples> samples;
+  for (const double beta : betas) {
+    samples.push_back({.key = fmt::format("energy_at_beta_{:.1f}", beta), .groups = {}, .values = {}});
+  }
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     energies.emplace_back();
-    for (const double beta : betas) {
-      energies.back().push_back(run_trials(stage, "zeus", seeds, beta).total_energy.mean());
+    for (std::size_t i = 0; i < betas.size(); ++i) {
+      const PaperTrials trials = run_trials(stage, "zeus", seeds, betas[i]);
+      energies.back().push_back(trials.total_energy.mean());
+      samples[i].add(job.name, trials.total_energies);
     }
   }
   chart = sweep_chart(gpu, std::move(chart), betas, [&](const PaperWorkload& job, std::size_t i) {
@@ -163,6 +184,9 @@ FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
       .figures = {}};
   section.figures.emplace_back(std::move(chart));
   section.figures.emplace_back(std::move(table));
+  for (FindingsSamples& one : samples) {
+    section.figures.emplace_back(std::move(one));
+  }
   return section;
 }
 
@@ -177,6 +201,10 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
     chart.series.push_back({.name = parts[i].name, .values = {}, .deviations = {}});
   }
   std::vector<std::vector<double>> all(parts.size());
+  std::vector<FindingsSamples> samples;
+  for (const Ablation& part : parts) {
+    samples.push_back({.key = fmt::format("cost_{}", part.key), .groups = {}, .values = {}});
+  }
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     chart.groups.push_back(job.name);
@@ -186,6 +214,11 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
       options.recurrences = paper_recurrences(job.workload);
       const PaperTrials trials = run_trials(stage, options, parts[i].policy, seeds);
       const double cost = static_cast<double>(options.recurrences) + trials.regret.mean();
+      std::vector<double> costs = trials.regrets;
+      for (double& one : costs) {
+        one += static_cast<double>(options.recurrences);
+      }
+      samples[i].add(job.name, costs);
       whole = i == 0 ? cost : whole;
       if (i > 0) {
         chart.series[i - 1].values.emplace_back(cost / whole);
@@ -210,6 +243,9 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
       .figures = {}};
   section.figures.emplace_back(std::move(chart));
   section.figures.emplace_back(std::move(table));
+  for (FindingsSamples& one : samples) {
+    section.figures.emplace_back(std::move(one));
+  }
   return section;
 }
 
@@ -218,6 +254,8 @@ FindingsSection overhead_section(const PaperGpu& gpu) {
       .title = fmt::format("One run at the default batch size on {}, with profiling against without", gpu.name),
       .columns = {"job", "profiling takes", "an epoch takes", "energy", "time", "the paper (6.5)"},
       .rows = {}};
+  FindingsSamples energies{.key = "profiling_energy", .groups = {}, .values = {}};
+  FindingsSamples times{.key = "profiling_time", .groups = {}, .values = {}};
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     const std::size_t arm = job.workload.arm_of(job.workload.default_batch_size);
@@ -238,6 +276,8 @@ FindingsSection overhead_section(const PaperGpu& gpu) {
     const Joules plain_energy = chosen.average_power * plain_time;
     const Seconds time = spent + chosen.epoch_time * (epochs - progress);
     const Joules used = energy + chosen.average_power * (time - spent);
+    energies.add(job.name, {used / plain_energy - 1.0});
+    times.add(job.name, {time / plain_time - 1.0});
     std::string paper;
     if (job.name == "DeepSpeech2") {
       paper = "energy +0.01 %, time +0.03 %";
@@ -258,6 +298,8 @@ FindingsSection overhead_section(const PaperGpu& gpu) {
            "traces."},
       .figures = {}};
   section.figures.emplace_back(std::move(table));
+  section.figures.emplace_back(std::move(energies));
+  section.figures.emplace_back(std::move(times));
   return section;
 }
 

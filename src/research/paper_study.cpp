@@ -5,6 +5,7 @@
 #include "research/paper_drift.hpp"
 #include "research/paper_potential.hpp"
 #include "research/paper_profiling.hpp"
+#include "research/paper_scorecard.hpp"
 #include "research/paper_sensitivity.hpp"
 
 #include <zeus/error.hpp>
@@ -49,6 +50,7 @@ Findings find_out(const PaperStudy& study, const std::function<void(std::string_
           "{} {} seeds; the main GPU is {}. \"zeus\" is the paper's policy, the default policy is this "
           "project's own; both know only what their own runs show them.",
           study.source, seeds, main.name)},
+      .scorecard = {},
       .sections = {}};
   const auto add = [&](std::string_view what, auto&& section) {
     if (progress) {
@@ -60,6 +62,7 @@ Findings find_out(const PaperStudy& study, const std::function<void(std::string_
   add("time against energy", [&] { return front_section(main); });
   add("energy over each knob", [&] { return shape_section(main); });
   add("where the policies end", [&] { return convergence_section(main, seeds); });
+  add("how batch sizes are chosen", [&] { return choice_section(main); });
   add("what exploration costs", [&] { return regret_section(main, seeds); });
   add("search paths", [&] { return path_section(main); });
   add("a cluster", [&] { return cluster_section(main, seeds); });
@@ -71,6 +74,11 @@ Findings find_out(const PaperStudy& study, const std::function<void(std::string_
   add("the parts of policy zeus", [&] { return ablation_section(main, seeds); });
   add("GPU models", [&] { return gpu_section(gpus, seeds); });
   findings.sections.push_back(omissions());
+  ScorecardSetting setting{.main_gpu = main.name, .gpus = {}, .of_traces = study.of_traces};
+  for (const PaperGpu& gpu : gpus) {
+    setting.gpus.push_back(gpu.name);
+  }
+  findings.scorecard = scorecard(findings.sections, setting);
   return findings;
 }
 

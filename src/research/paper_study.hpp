@@ -18,6 +18,7 @@ struct PaperStudy {
   std::vector<PaperGpu> gpus;  // not empty; V100, or else the first, is the main one
   std::string source;          // where their workloads come from, as a sentence
   std::uint64_t seeds = 0;     // above 0
+  bool of_traces = true;       // rather than the built-in models
 };
 
 // `progress` receives the name of each part as it starts.

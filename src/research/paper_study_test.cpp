@@ -68,12 +68,17 @@ std::string outline(const Findings& findings) {
       }
     } else if constexpr (std::is_same_v<Figure, records::GridChart>) {
       text += fmt::format("  grid: {} | {} x {}", figure.title, figure.columns.size(), figure.rows.size());
+    } else if constexpr (std::is_same_v<Figure, FindingsSamples>) {
+      text += fmt::format("  samples: {} | {} x {}", figure.key, figure.groups.size(), figure.values.front().size());
     } else {
       text +=
           fmt::format("  table: {} | {} | {} rows", figure.title, fmt::join(figure.columns, ", "), figure.rows.size());
     }
     text += "\n";
   };
+  for (const ScorecardRow& row : findings.scorecard) {
+    text += fmt::format("  scored: {} | {} | {} | {}\n", row.key, row.where, row.claim, row.paper);
+  }
   for (const FindingsSection& section : findings.sections) {
     text += section.title + "\n";
     for (const FindingsFigure& figure : section.figures) {

@@ -2,8 +2,10 @@
 
 #include "optimize/batch_size/policy_factory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 
 namespace zeus::research {
 
@@ -14,9 +16,9 @@ simulate::PolicyFactory factory_of(std::string_view policy) {
 }
 
 simulate::SimulatedJob run_one(const simulate::Stage& stage, const simulate::SimulationOptions& options,
-                               const simulate::PolicyFactory& policy, std::uint64_t seed) {
+                               const simulate::PolicyFactory& policy, std::uint64_t seed, bool keep_events = false) {
   const std::array phases{simulate::Phase{.from_recurrence = 0, .stage = &stage, .device = {}}};
-  return simulate::simulate_job(phases, options, policy, seed);
+  return simulate::simulate_job(phases, options, policy, seed, keep_events);
 }
 
 void add_last(PaperTrials& trials, const simulate::Stage& stage, const simulate::SimulatedJob& job) {
@@ -32,6 +34,13 @@ void add_last(PaperTrials& trials, const simulate::Stage& stage, const simulate:
   }
   trials.energy_ratio.add(energy.mean());
   trials.time_ratio.add(time.mean());
+  trials.energy_ratios.push_back(energy.mean());
+  trials.time_ratios.push_back(time.mean());
+  const auto last = std::ranges::find_if(job.tries | std::views::reverse, [](const simulate::SimulatedTry& attempt) {
+    return reached(attempt.result.outcome);
+  });
+  const simulate::Configuration& best = stage.optimum();
+  trials.ends_at_optimum.push_back(last->result.arm == best.arm && last->result.limit == best.limit ? 1.0 : 0.0);
 }
 
 }  // namespace
@@ -59,6 +68,7 @@ PaperTrials run_trials(const simulate::Stage& stage, const simulate::SimulationO
       trials.cumulative[i].add(regret);
     }
     trials.regret.add(regret);
+    trials.regrets.push_back(regret);
     Joules energy;
     Seconds time;
     for (const simulate::SimulatedTry& attempt : job.tries) {
@@ -66,6 +76,7 @@ PaperTrials run_trials(const simulate::Stage& stage, const simulate::SimulationO
       time += attempt.result.time;
     }
     trials.total_energy.add(energy.value());
+    trials.total_energies.push_back(energy.value());
     trials.total_time.add(time.value());
   }
   return trials;
@@ -78,6 +89,20 @@ PaperTrials run_trials(const simulate::Stage& stage, std::string_view policy, st
 
 std::vector<simulate::SimulatedTry> search_path(const simulate::Stage& stage, std::string_view policy) {
   return run_one(stage, {.recurrences = paper_recurrences(stage.workload())}, factory_of(policy), 1).tries;
+}
+
+std::vector<ChosenTry> chosen_tries(const simulate::Stage& stage, std::string_view policy) {
+  const simulate::SimulatedJob job =
+      run_one(stage, {.recurrences = paper_recurrences(stage.workload())}, factory_of(policy), 1, true);
+  std::vector<ChosenTry> chosen;
+  for (const records::JobEvent& event : job.events) {
+    if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
+      chosen.push_back({.recurrence = submitted->recurrence,
+                        .batch_size = submitted->plan.batch_size,
+                        .explored = submitted->plan.purpose == records::TryPurpose::explore});
+    }
+  }
+  return chosen;
 }
 
 double geometric_mean(const std::vector<double>& values) {

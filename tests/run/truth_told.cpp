@@ -1,5 +1,6 @@
 #include "tests/run/truth_told.hpp"
 
+#include "base/student_quantile.hpp"
 #include "jobs/scatter.hpp"
 
 #include <algorithm>
@@ -137,8 +138,8 @@ std::optional<double> Witness::student() const {
   const Arm& usual = now_.arms[now_.usual];
   const Joules whole = weighed(now_, expected_default(now_));
   const Joules epochs = weighed(now_, of_epoch(now_, usual, now_.gpu.limits.max)) * expected_epochs(now_, usual);
-  return jobs::student_quantile(static_cast<int>(freedom)) *
-         std::sqrt(squares / static_cast<double>(freedom * of_default)) * (epochs / whole);
+  return student_quantile(static_cast<int>(freedom)) * std::sqrt(squares / static_cast<double>(freedom * of_default)) *
+         (epochs / whole);
 }
 
 std::size_t Witness::arm_of(int batch_size) const {
