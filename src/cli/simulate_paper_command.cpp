@@ -7,11 +7,13 @@
 #include "records/json_writer.hpp"
 #include "research/findings_report.hpp"
 #include "research/paper_study.hpp"
+#include "research/slice_trace.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -27,6 +29,10 @@ void SimulatePaperCommand::declare(Options& options) {
                       "the built-in workload models are replayed")
           .path();
   train.goes_with(power);
+  options
+      .add_option("--capriccio", slices_,
+                  "CSV of the epochs that trainings on slices of drifting data took (docs/reproduce-nsdi23.md)")
+      .path();
   options.add_option("--html", html_, "Where to write the page").also("--report").path().value_name("FILE|-");
   options.add_option("--json", json_, "Where to write the same figures as JSON; - is standard output")
       .path()
@@ -38,13 +44,18 @@ void SimulatePaperCommand::declare(Options& options) {
 }
 
 research::PaperStudy SimulatePaperCommand::study() const {
+  std::optional<research::SliceTrace> slices;
+  if (!slices_.empty()) {
+    slices = research::parse_slice_trace(slices_, read_input_file(slices_));
+  }
   if (train_trace_.empty()) {
     return {.gpus = research::modelled_gpus(),
             .source =
                 "No trace was given: everything is computed from the built-in workload and GPU models. Those of V100 "
                 "and A40 are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
             .seeds = seeds_,
-            .of_traces = false};
+            .of_traces = false,
+            .slices = std::move(slices)};
   }
   const trace::TrainTrace train = trace::parse_train_trace(train_trace_, read_input_file(train_trace_));
   std::vector<trace::PowerTrace> power;
@@ -53,7 +64,8 @@ research::PaperStudy SimulatePaperCommand::study() const {
   }
   return {.gpus = research::paper_gpus(train, power),
           .source = "Everything but the power-limit plans is computed by replaying the traces given.",
-          .seeds = seeds_};
+          .seeds = seeds_,
+          .slices = std::move(slices)};
 }
 
 int SimulatePaperCommand::run(Context& context) {

@@ -5,9 +5,11 @@
 
 #include "research/findings.hpp"
 #include "research/paper_setting.hpp"
+#include "research/slice_trace.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +17,11 @@
 namespace zeus::research {
 
 struct PaperStudy {
-  std::vector<PaperGpu> gpus;  // not empty; V100, or else the first, is the main one
-  std::string source;          // where their workloads come from, as a sentence
-  std::uint64_t seeds = 0;     // above 0
-  bool of_traces = true;       // rather than the built-in models
+  std::vector<PaperGpu> gpus;             // not empty; V100, or else the first, is the main one
+  std::string source;                     // where their workloads come from, as a sentence
+  std::uint64_t seeds = 0;                // above 0
+  bool of_traces = true;                  // rather than the built-in models
+  std::optional<SliceTrace> slices = {};  // of data that drifts
 };
 
 // `progress` receives the name of each part as it starts.
