@@ -21,7 +21,10 @@ else:
 _MISSING = {
     "zeus._legacy": "`zeus simulate` has the simulations of the paper",
     "zeus.optimizer.batch_size.server": "`zeus serve` is the server, which BatchSizeOptimizer works with",
-    "zeus.optimizer.pipeline_frequency.server": "`zeus pipeline` makes plans, which PipelineFrequencyOptimizer(plan=...) follows",
+    "zeus.optimizer.pipeline_frequency.server": (
+        "`zeus serve --listen 127.0.0.1:7787 --pipeline-plan PLAN.py` is the server, in place of `uvicorn ...`; PipelineFrequencyOptimizer"
+        " works with it"
+    ),
 }
 
 

@@ -1,7 +1,9 @@
 #include "cli/serve_command.hpp"
 
 #include "base/log.hpp"
+#include "cli/input_file.hpp"
 #include "command_line/options.hpp"
+#include "trace/plan_file.hpp"
 
 #include <zeus/version.hpp>
 
@@ -18,6 +20,10 @@ void ServeCommand::declare(Options& options) {
       .path()
       .with_default("the user's own store")
       .value_name("FILE|URL");
+  options
+      .add_option("--pipeline-plan", pipeline_plan_,
+                  "The clocks that pipelined trainings follow: a plan of `zeus pipeline --json`, or a freqs_*.py")
+      .path();
   options.group("Who may use it");
   options
       .add_option(
@@ -56,6 +62,9 @@ int ServeCommand::run(Context& context) {
                         : log_level_ == "info"    ? log::Level::info
                                                   : log::Level::debug;
   settings_.version = zeus::version();
+  if (!pipeline_plan_.empty()) {
+    settings_.pipeline_plan = trace::parse_plan_file(pipeline_plan_, read_input_file(pipeline_plan_));
+  }
   server::serve(settings_, {context.out, context.clock, context.environment, context.files});
   return exit_ok;
 }

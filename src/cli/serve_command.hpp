@@ -19,6 +19,7 @@ class ServeCommand final : public Command {
 
  private:
   server::ServeSettings settings_;
+  std::string pipeline_plan_;
   std::string metrics_per_job_ = "on";
   std::string log_level_ = "info";
 };

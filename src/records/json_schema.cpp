@@ -91,6 +91,12 @@ void put_members(JsonWriter& json, const JsonSchema& schema) {
         json.put("maxItems", *schema.members);
       }
       break;
+    case Kind::tuple:
+      put_type(json, "array", schema.nullable);
+      json.put_list("prefixItems", schema.kinds, [&](const SharedSchema& member) { json.value(*member); });
+      json.put("minItems", schema.kinds.size());
+      json.put("maxItems", schema.kinds.size());
+      break;
     case Kind::map:
       put_type(json, "object", schema.nullable);
       json.put("additionalProperties", *schema.of);

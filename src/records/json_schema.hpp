@@ -25,7 +25,7 @@
 namespace zeus::records {
 
 struct JsonSchema {
-  enum class Kind { boolean, whole, number, string, word, list, map, record, one_of };
+  enum class Kind { boolean, whole, number, string, word, list, tuple, map, record, one_of };
   struct Field;
 
   Kind kind = Kind::string;
@@ -42,7 +42,7 @@ struct JsonSchema {
   std::optional<std::size_t> members = {};                    // for a list, at most
   std::shared_ptr<const JsonSchema> of = {};                  // for each member of a list or a map
   std::vector<Field> fields;                                  // for a record, in order
-  std::vector<std::shared_ptr<const JsonSchema>> kinds = {};  // for a variant: its records
+  std::vector<std::shared_ptr<const JsonSchema>> kinds = {};  // for a variant: its records; for a tuple: its members
 };
 
 struct JsonSchema::Field {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <memory>
 
 namespace zeus::records {
 
@@ -53,6 +54,13 @@ void write_json(JsonWriter& json, const PlannedInstruction& instruction) {
       json.value(frequency);
     }
   });
+}
+
+JsonSchema json_schema_of(const PlannedInstruction* /*type*/) {
+  JsonSchema schema{.kind = JsonSchema::Kind::tuple};
+  schema.kinds = {shared_schema<std::string>(),
+                  std::make_shared<const JsonSchema>(json_schema<double>(field::from_zero))};
+  return schema;
 }
 
 void read_json(const JsonValue& json, const JsonPlace& place, PlannedRanks& ranks) {

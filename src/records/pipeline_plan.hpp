@@ -3,6 +3,7 @@
 #pragma once
 
 #include "records/json_reader.hpp"
+#include "records/json_schema.hpp"
 #include "records/json_writer.hpp"
 
 #include <zeus/fields.hpp>
@@ -40,6 +41,7 @@ struct PipelinePlan {
 
 // ["forward",1410], in a list for each rank.
 void write_json(JsonWriter& json, const PlannedInstruction& instruction);
+JsonSchema json_schema_of(const PlannedInstruction* type);
 void read_json(const JsonValue& json, const JsonPlace& place, PlannedRanks& ranks);
 
 // {"time_s":..,"energy_j":..,"frequencies":[[["forward",1410],["backward",1350],..],..]}, on one line.

@@ -179,6 +179,12 @@ std::string type_in_words(const JsonSchema& schema) {
     case Kind::list:
       words = "list of " + type_in_words(*schema.of);
       break;
+    case Kind::tuple:
+      words = "tuple of";
+      for (const SharedSchema& member : schema.kinds) {
+        words += (member == schema.kinds.front() ? " " : ", ") + type_in_words(*member);
+      }
+      break;
     case Kind::map:
       words = "object of " + type_in_words(*schema.of);
       break;

@@ -12,7 +12,7 @@ transport::Answer json_answer(int status, std::string body) {
 std::vector<Route> all_routes() {
   std::vector<Route> all;
   for (std::vector<Route> some :
-       {service_routes(), overview_routes(), job_routes(), recurrence_routes(), existing_routes()}) {
+       {service_routes(), overview_routes(), job_routes(), recurrence_routes(), existing_routes(), pipeline_routes()}) {
     std::ranges::move(some, std::back_inserter(all));
   }
   return all;

@@ -216,5 +216,6 @@ std::vector<Route> job_routes();
 std::vector<Route> recurrence_routes();
 std::vector<Route> overview_routes();
 std::vector<Route> existing_routes();
+std::vector<Route> pipeline_routes();
 
 }  // namespace zeus::server

@@ -180,6 +180,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
                  .cache_bytes = settings.cache_mib << 20,
                  .jobs_of_a_user = settings.jobs_of_a_user,
                  .metrics_per_job = settings.metrics_per_job,
+                 .pipeline_plan = settings.pipeline_plan,
                  .log = settings.log_level == log::Level::debug ? &log : nullptr}};
   sockets.hand_to(server);
   bool stopping = false;

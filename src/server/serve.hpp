@@ -6,6 +6,7 @@
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "base/log.hpp"
+#include "records/pipeline_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,8 @@ struct ServeSettings {
   std::uint64_t cache_mib = 256;
   std::uint64_t jobs_of_a_user = 10'000;
   bool metrics_per_job = true;
-  log::Level log_level = log::Level::info;  // debug: each request too
+  std::optional<records::PlannedRanks> pipeline_plan;  // which pipelined trainings follow
+  log::Level log_level = log::Level::info;             // debug: each request too
   std::string version;
 };
 

@@ -15,6 +15,7 @@ constexpr std::size_t most_waiting_requests = 2048;
 constexpr std::size_t most_connections = 4096;
 constexpr std::size_t most_from_one_address = 2048;
 constexpr Seconds between_looks_for_the_end{0.01};
+constexpr Seconds between_looks_at_pipelines{1};
 
 transport::ServerLimits limits_of(const ServerPlan& plan, const Api& api) {
   transport::ServerLimits limits;
@@ -77,6 +78,10 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
                          per_job ? all_summaries(service_.store) : store::SummaryPage{});
   };
   api_.set_access(std::move(plan.access));
+  if (plan.pipeline_plan) {
+    service_.pipelines = &pipelines_.emplace(std::move(*plan.pipeline_plan));
+    look_at_pipelines();
+  }
 }
 
 // Workers may still answer.
@@ -95,6 +100,9 @@ void Server::set_access(Access access) {
 void Server::stop(Seconds patience, std::function<void()> done) {
   give_up_at_ = clock_.now() + patience;
   stopped_ = std::move(done);
+  if (pipelines_) {
+    pipelines_->end();
+  }
   http_->drain();
   events_->end();
   look_whether_over();
@@ -106,6 +114,11 @@ void Server::look_whether_over() {
     return;
   }
   watch_ = loop_.after(between_looks_for_the_end, [this] { look_whether_over(); });
+}
+
+void Server::look_at_pipelines() {
+  pipelines_->look(clock_.now());
+  pipelines_watch_ = loop_.after(between_looks_at_pipelines, [this] { look_at_pipelines(); });
 }
 
 }  // namespace zeus::server

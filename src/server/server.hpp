@@ -10,6 +10,7 @@
 #include "server/api.hpp"
 #include "server/event_hub.hpp"
 #include "server/open_jobs.hpp"
+#include "server/pipeline_desk.hpp"
 #include "server/service.hpp"
 #include "server/service_metrics.hpp"
 #include "server/workers.hpp"
@@ -36,6 +37,7 @@ struct ServerPlan {
   std::size_t cache_bytes = std::size_t{256} << 20;
   std::uint64_t jobs_of_a_user = 10'000;
   bool metrics_per_job = true;
+  std::optional<records::PlannedRanks> pipeline_plan = {};
   LogWriter* log = nullptr;  // of requests; none if null
 };
 
@@ -54,17 +56,20 @@ class Server {
 
  private:
   void look_whether_over();
+  void look_at_pipelines();
 
   transport::EventLoop& loop_;
   Clock& clock_;
   OpenJobs jobs_;
   ServiceMetrics metrics_;
   std::shared_ptr<EventHub> events_;
+  std::optional<PipelineDesk> pipelines_;
   Service service_;
   std::unique_ptr<Workers> workers_;
   Api api_;
   std::unique_ptr<transport::HttpServer> http_;
   transport::EventLoop::Watch watch_;
+  transport::EventLoop::Watch pipelines_watch_;
   Instant give_up_at_;
   std::function<void()> stopped_;
 };

@@ -39,6 +39,7 @@ def walk_through(server: session.Server) -> None:
     assert server.ask("POST", session.job_path("taken in", "redefine"), session.definition(eta=0.9)).status == 200
     assert server.ask("DELETE", session.job_path("forgotten")).status == 204
     walk_as_existing_clients_do(server)
+    walk_as_pipelines_do(server)
     for path in ("/api/v1", "/api/v1/openapi.json", "/api/v1/nodes", "/api/v1/savings", "/readyz", session.job_path(name),
                  session.job_path(name, "recurrences"), session.job_path(name, "tries"), session.job_path(name, "next"),
                  "/healthz", "/api/v1/jobs", "/metrics"):
@@ -60,12 +61,24 @@ def walk_as_existing_clients_do(server: session.Server) -> None:
     assert server.ask("DELETE", "/jobs?job_id=existing").status == 200
 
 
+def walk_as_pipelines_do(server: session.Server) -> None:
+    assert server.ask("GET", "/info").status == 200
+    shape = {"job_id": "", "pp_degree": 1, "dp_degree": 1, "tp_degree": 1, "world_size": 1, "job_metadata": None}
+    training = server.ask("POST", "/register_job", shape).json()
+    place = {"rank": 0, "dp_rank": 0, "pp_rank": 0, "tp_rank": 0, "available_frequencies": [1410]}
+    assert server.ask("POST", f"/register_rank/{training}", place).status == 200
+    assert server.get(f"/schedule/{training}?rank=0") == {"rank": 0, "frequencies": [["forward", 1410]]}
+    result = {"rank": 0, "iter_time": [1.0], "iter_energy": [2.0], "time_breakdown": {"forward": [[0.5]]}, "energy_breakdown": {}}
+    assert server.ask("POST", f"/result/{training}", result).status == 200
+
+
 class Interface(unittest.TestCase):
     def test_is_as_documented(self) -> None:
         python = python_environment.interpreter(ARGUMENTS.build, "clients")
         with tempfile.TemporaryDirectory() as text:
             folder = pathlib.Path(text)
-            with session.Server(ARGUMENTS.zeus, folder) as server:
+            (folder / "plan.py").write_text("[[('forward', 1410)]]", encoding="utf-8")
+            with session.Server(ARGUMENTS.zeus, folder, "--pipeline-plan", str(folder / "plan.py")) as server:
                 walk_through(server)
                 operations = {operation["operationId"] for path in server.get("/api/v1/openapi.json")["paths"].values()
                               for operation in path.values()}

@@ -44,6 +44,7 @@ class Documentation(unittest.TestCase):
             (folder / "zeus").symlink_to(ZEUS)
             (folder / "job.json").write_text(session.json.dumps(session.definition()), encoding="utf-8")
             (folder / "nightly.toml").write_text("", encoding="utf-8")
+            (folder / "freqs_pipeline_00042.py").write_text("[[('forward', 1410), ('backward', 1200)]]\n", encoding="utf-8")
             lines = ["set -e -m", "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT"]
             for title, blocks in commands.items():
                 for block in blocks:

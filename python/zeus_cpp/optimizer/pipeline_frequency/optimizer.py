@@ -101,7 +101,8 @@ class PipelineFrequencyOptimizer(Callback):
                 tp_rank=tp_rank,
                 available_frequencies=_available_frequencies(device_id),
             )
-            server = Server(str(server_url), timeout=timeout, authorities=os.environ.get("ZEUS_CA_FILE"))
+            server = Server(str(server_url), timeout=timeout, token=os.environ.get("ZEUS_TOKEN"),
+                            authorities=os.environ.get("ZEUS_CA_FILE"))
             self.job_id, self.schedule = _ask_server(server, job, place, timeout, patience)
         self._clocks = _native.PipelineClocks(self.schedule, device_id, lead)
         self._warned = ""
