@@ -11,6 +11,7 @@
 #include "optimize/pipeline/profile_fit.hpp"
 #include "optimize/pipeline/schedule.hpp"
 #include "optimize/pipeline/stage_profile.hpp"
+#include "records/measured_iteration.hpp"
 #include "report/pipeline_report.hpp"
 #include "trace/dag_file.hpp"
 #include "trace/instruction_profile.hpp"
@@ -82,6 +83,8 @@ void PipelineCommand::declare(Options& options) {
                   "plans of a pipeline that was measured");
   options.example("zeus pipeline --dag graph.txt --at 2.5s --json plan.json",
                   "one iteration time, for another graph of computations");
+  options.example("zeus pipeline --measured before.json --measured after.json --html picture.html",
+                  "what a training measured without and with its plan");
   declare_pipeline(options);
   options.group("How to plan");
   options.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours")
@@ -108,7 +111,15 @@ void PipelineCommand::declare(Options& options) {
   options.add_option("--points", points_, "Plan for this many times, from the fastest to the one of least energy")
       .rule({.least = 1.0, .most = 10'000.0})
       .with_default(fmt::format("{}", default_points));
-  options.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output")
+  options.group("What was measured");
+  options
+      .add_option("--measured", measured_,
+                  "Iterations that a training measured, without a plan and then with it; given twice")
+      .path();
+  options.group("Where to write it");
+  options
+      .add_option("--json", json_,
+                  "Write the frontier and the plans, or what was measured, as JSON to a file, or - for standard output")
       .path()
       .value_name("FILE|-");
   options.add_option("--html", html_, "Write a report to look at").path();
@@ -140,6 +151,16 @@ void PipelineCommand::declare_pipeline(Options& options) {
 
 void PipelineCommand::check_usage() const {
   const auto refuse = [](const char* what, const char* advice) { throw BadUsage{what, advice}; };
+  if (!measured_.empty()) {
+    if (measured_.size() != 2) {
+      refuse("--measured compares iterations without a plan and with it", "give it twice, before and after");
+    }
+    if (!profile_.empty() || !dag_.empty() || stages_ != 0 || microbatches_ != 0 || !at_.empty() || points_ != 0) {
+      refuse("--measured shows what was measured, and plans nothing",
+             "leave out --profile, --dag, --stages, --microbatches, --at and --points");
+    }
+    return;
+  }
   if (profile_.empty() == dag_.empty()) {
     refuse("a pipeline is either --profile with --stages and --microbatches, or --dag", "give one of the two");
   }
@@ -182,8 +203,33 @@ records::ComputationGraph PipelineCommand::read_graph(Watts blocking_power) cons
   return optimize::pipeline::with_margin(std::move(graph), margin_, blocking_power);
 }
 
+int PipelineCommand::show_measured(Context& context) const {
+  std::vector<records::MeasuredIteration> both;
+  for (const std::string& file : measured_) {
+    both.push_back(about_file(file, [&] { return records::measured_iteration_from_json(read_input_file(file)); }));
+  }
+  if (both[0].ranks != both[1].ranks) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("{} is of {} ranks and {} of {}", measured_[0], both[0].ranks, measured_[1], both[1].ranks),
+                "compare iterations of one training"};
+  }
+  if (!html_.empty()) {
+    OutputFile{html_, context.out}.write(report::measured_report(measured_study_of(both[0], both[1])));
+  }
+  if (!json_.empty()) {
+    OutputFile{json_, context.out}.write(measured_json(both[0], both[1]));
+  }
+  if (json_ != "-" && html_ != "-") {
+    context.out << measured_table(both[0], both[1]);
+  }
+  return exit_ok;
+}
+
 int PipelineCommand::run(Context& context) {
   check_usage();
+  if (!measured_.empty()) {
+    return show_measured(context);
+  }
   const auto output = [&context](const std::string& name) {
     return name.empty() ? std::nullopt : std::optional<OutputFile>{std::in_place, name, context.out};
   };

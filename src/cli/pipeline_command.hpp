@@ -25,6 +25,7 @@ class PipelineCommand final : public Command {
  private:
   void declare_pipeline(Options& options);
   void check_usage() const;
+  int show_measured(Context& context) const;
   [[nodiscard]] records::ComputationGraph read_graph(Watts blocking_power) const;
   [[nodiscard]] records::ComputationGraph read_schedule(Watts blocking_power) const;
 
@@ -43,6 +44,7 @@ class PipelineCommand final : public Command {
   double margin_ = 0.0;
   std::vector<Seconds> at_;
   std::size_t points_ = 0;
+  std::vector<std::string> measured_;
   std::string json_;
   std::string html_;
 };

@@ -114,6 +114,40 @@ TEST_F(PipelineCommandTest, WritesAReport) {
   EXPECT_TRUE(read("report.html").starts_with("<!doctype html>"));
 }
 
+// One rank that computes for as long as the iteration takes.
+std::string measured(double seconds, double joules, const std::string& claims) {
+  return fmt::format(R"({{"version":1,"ranks":1,"iterations":20,"time_s":{0},"time_uncertainty_s":0.01,"energy_j":{1},)"
+                     R"("energy_uncertainty_j":1.5,{2},"computations":[{{"rank":0,"stage":0,"microbatch":0,)"
+                     R"("instruction":"forward","start_s":0,"duration_s":{0},"frequency_mhz":0,"power_w":200}}]}})",
+                     seconds, joules, claims);
+}
+
+TEST_F(PipelineCommandTest, ShowsWhatWasMeasuredBeforeAndAfter) {
+  const std::string before = write("before.json", measured(2, 500, R"("claimed_time_s":2,"claimed_energy_j":500)"));
+  const std::string after = write("after.json", measured(2.02, 440, R"("claimed_time_s":2,"claimed_energy_j":435)"));
+  ProgramRun outcome = run({"--measured", before, "--measured", after, "--html", path("picture.html")});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  test::expect_golden("cli/pipeline_measured.txt", outcome.out);
+  EXPECT_TRUE(read("picture.html").starts_with("<!doctype html>"));
+  outcome = run({"--measured", before, "--measured", after, "--json", "-"});
+  const auto document = records::JsonValue::parse(outcome.out).value();
+  EXPECT_NEAR(*document["saved_share"].number(), 0.12, 1e-12);
+  EXPECT_NEAR(*document["slower_share"].number(), 0.01, 1e-12);
+  EXPECT_NEAR(*document["claimed_saved_share"].number(), 0.13, 1e-12);
+  EXPECT_NEAR(*document["claimed_slower_share"].number(), 0.0, 1e-12);
+  EXPECT_EQ(document["after"]["energy_j"].number(), 440);
+}
+
+TEST_F(PipelineCommandTest, WhatWasMeasuredWithoutAPlanHasNoClaims) {
+  const std::string before = write("before.json", measured(2, 500, R"("claimed_time_s":null,"claimed_energy_j":null)"));
+  const ProgramRun outcome = run({"--measured", before, "--measured", before});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("0.0 % less energy, 0.0 % more time\n"), std::string::npos) << outcome.out;
+  const ProgramRun broken = run({"--measured", before, "--measured", write("broken.json", "{}")});
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_NE(broken.err.find("broken.json: this is not a measured iteration"), std::string::npos) << broken.err;
+}
+
 TEST_F(PipelineCommandTest, TimesAreRoundedToAUnitOnRequest) {
   const ProgramRun outcome = run({"--profile", profile(), "--stages", "4", "--microbatches", "2", "--unit-time", "10ms",
                                   "--points", "1", "--json", "-"});
@@ -158,6 +192,9 @@ TEST_F(PipelineCommandTest, BadUsageIsOneLineAndExitCodeTwo) {
            {"--profile", file, "--stages", "-1", "--microbatches", "8"},
            {"--profile", file, "--stages", "4", "--microbatches", "8", "--unit-time", "0"},
            {"--profile", file, "--stages", "4", "--microbatches", "8", "--points", "1000000000"},
+           {"--measured", file},
+           {"--measured", file, "--measured", file, "--measured", file},
+           {"--measured", file, "--measured", file, "--stages", "4"},
        }) {
     const ProgramRun outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2) << outcome.err;

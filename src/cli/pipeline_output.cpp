@@ -1,12 +1,17 @@
 #include "cli/pipeline_output.hpp"
 
+#include "base/amount_text.hpp"
+#include "optimize/pipeline/measured_timeline.hpp"
 #include "optimize/pipeline/timeline.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +28,39 @@ records::Timeline fastest_timeline(const PipelineResult& result) {
   records::Timeline timeline = optimize::pipeline::timeline_of(result.graph, options, fastest, result.blocking_power);
   timeline.bound = result.frontier.energy_at(fastest);
   return timeline;
+}
+
+// "1.2 % more time", or "less"; what rounds to 0 is "more".
+std::string change_of(double share, std::string_view more, std::string_view less) {
+  return fmt::format("{:.1f} % {}", std::abs(share) * 100.0, share <= -0.0005 ? less : more);
+}
+
+std::string changes_of(double saved, double slower) {
+  return change_of(saved, "less energy", "more energy") + ", " + change_of(slower, "more time", "less time");
+}
+
+double share_saved(Joules before, Joules after) {
+  return 1.0 - after / before;
+}
+
+double share_slower(Seconds before, Seconds after) {
+  return after / before - 1.0;
+}
+
+records::MeasuredRun run_of(const records::MeasuredIteration& iteration) {
+  records::MeasuredRun run{.timeline = optimize::pipeline::timeline_of(iteration),
+                           .time_uncertainty = iteration.time_uncertainty,
+                           .energy_uncertainty = iteration.energy_uncertainty,
+                           .iterations = iteration.iterations,
+                           .claimed = {}};
+  if (iteration.claimed_time && iteration.claimed_energy) {
+    run.claimed = records::StudyPoint{*iteration.claimed_time, *iteration.claimed_energy};
+  }
+  return run;
+}
+
+bool both_claim(const records::MeasuredIteration& before, const records::MeasuredIteration& after) {
+  return before.claimed_time && before.claimed_energy && after.claimed_time && after.claimed_energy;
 }
 
 }  // namespace
@@ -115,6 +153,56 @@ records::PipelineStudy study_of(const PipelineResult& result) {
     study.plans.back().bound = result.choices[i].bound;
   }
   return study;
+}
+
+records::MeasuredStudy measured_study_of(const records::MeasuredIteration& before,
+                                         const records::MeasuredIteration& after) {
+  return {.devices = before.ranks, .before = run_of(before), .after = run_of(after)};
+}
+
+std::string measured_table(const records::MeasuredIteration& before, const records::MeasuredIteration& after) {
+  std::string text = fmt::format("{:8}{:>24}{:>24}{:>12}\n", "", "time", "energy", "iterations");
+  const auto row = [&](std::string_view name, const records::MeasuredIteration& one) {
+    fmt::format_to(std::back_inserter(text), "{:8}{:>24}{:>24}{:>12}\n", name,
+                   with_interval(one.time.value(), one.time_uncertainty.value(), "s"),
+                   with_interval(one.energy.value(), one.energy_uncertainty.value(), "J"), one.iterations);
+  };
+  row("before", before);
+  row("after", after);
+  text += "\n" + changes_of(share_saved(before.energy, after.energy), share_slower(before.time, after.time));
+  if (both_claim(before, after)) {
+    text += "; claimed by the plan: " + changes_of(share_saved(*before.claimed_energy, *after.claimed_energy),
+                                                   share_slower(*before.claimed_time, *after.claimed_time));
+  }
+  return text + '\n';
+}
+
+std::string measured_json(const records::MeasuredIteration& before, const records::MeasuredIteration& after) {
+  records::JsonWriter json;
+  const auto put = [&](std::string_view key, const records::MeasuredIteration& one) {
+    json.put(key, [&] {
+      json.put("time_s", one.time);
+      json.put("time_uncertainty_s", one.time_uncertainty);
+      json.put("energy_j", one.energy);
+      json.put("energy_uncertainty_j", one.energy_uncertainty);
+      json.put("iterations", one.iterations);
+    });
+  };
+  json.object([&] {
+    put("before", before);
+    put("after", after);
+    json.put("saved_share", share_saved(before.energy, after.energy));
+    json.put("slower_share", share_slower(before.time, after.time));
+    std::optional<double> saved;
+    std::optional<double> slower;
+    if (both_claim(before, after)) {
+      saved = share_saved(*before.claimed_energy, *after.claimed_energy);
+      slower = share_slower(*before.claimed_time, *after.claimed_time);
+    }
+    json.put("claimed_saved_share", saved);
+    json.put("claimed_slower_share", slower);
+  });
+  return json.take() + '\n';
 }
 
 }  // namespace zeus::cli

@@ -5,6 +5,7 @@
 #include <zeus/units.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,21 @@ struct PipelineStudy {
   Timeline fastest;                  // every computation at its fastest: the state before planning
   std::vector<Timeline> plans;       // fastest first
   std::size_t chosen = 0;            // the plan to show first
+};
+
+// Iterations that were measured, for the report that shows them.
+struct MeasuredRun {
+  Timeline timeline;  // `time` and `energy` are means
+  Seconds time_uncertainty;
+  Joules energy_uncertainty;
+  std::size_t iterations = 1;
+  std::optional<StudyPoint> claimed;
+};
+
+struct MeasuredStudy {
+  std::size_t devices = 1;
+  MeasuredRun before;
+  MeasuredRun after;
 };
 
 }  // namespace zeus::records

@@ -1,5 +1,6 @@
 #include "report/pipeline_report.hpp"
 
+#include "base/amount_text.hpp"
 #include "report/axis.hpp"
 #include "report/color.hpp"
 #include "report/markup.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -15,6 +17,8 @@ namespace zeus::report {
 
 namespace {
 
+using records::MeasuredRun;
+using records::MeasuredStudy;
 using records::PipelineStudy;
 using records::StudyPoint;
 using records::Timeline;
@@ -32,16 +36,19 @@ struct PowerRange {
   [[nodiscard]] double share(Watts power) const { return high > low ? (power - low) / (high - low) : 0.5; }
 };
 
+void widen(PowerRange& range, const Timeline& timeline) {
+  for (const TimelineBox& box : timeline.boxes) {
+    range.low = std::min(range.low, box.power);
+    range.high = std::max(range.high, box.power);
+  }
+}
+
 PowerRange power_range(const PipelineStudy& study) {
   PowerRange range{study.blocking_power, study.blocking_power};
-  const auto take = [&](const Timeline& timeline) {
-    for (const TimelineBox& box : timeline.boxes) {
-      range.low = std::min(range.low, box.power);
-      range.high = std::max(range.high, box.power);
-    }
-  };
-  take(study.fastest);
-  std::ranges::for_each(study.plans, take);
+  widen(range, study.fastest);
+  for (const Timeline& plan : study.plans) {
+    widen(range, plan);
+  }
   return range;
 }
 
@@ -250,6 +257,24 @@ constexpr std::string_view script = R"js(
 })();
 )js";
 
+double saved_percent(Joules before, Joules after) {
+  return 100.0 * (1.0 - after / before);
+}
+
+double slower_percent(Seconds before, Seconds after) {
+  return 100.0 * (after / before - 1.0);
+}
+
+std::string measured_row(std::string_view name, const MeasuredRun& run) {
+  const auto claimed = [&](const auto& say) { return run.claimed ? say(*run.claimed) : std::string{"—"}; };
+  return fmt::format(R"(<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>)", name,
+                     with_interval(run.timeline.time.value(), run.time_uncertainty.value(), "s"),
+                     claimed([](const StudyPoint& point) { return readable(point.time.value()) + " s"; }),
+                     with_interval(run.timeline.energy.value(), run.energy_uncertainty.value(), "J"),
+                     claimed([](const StudyPoint& point) { return readable(point.energy.value()) + " J"; }),
+                     run.iterations);
+}
+
 std::string plans_body(const PipelineStudy& study, Seconds horizon, const PowerRange& range) {
   std::string body;
   for (const std::size_t i : drawn_plans(study)) {
@@ -289,6 +314,46 @@ std::string pipeline_report(const PipelineStudy& study) {
                            iteration_drawing(study.fastest, study.devices, horizon, range) + legend(range)});
   page.sections.push_back({"After: the plan", plans_body(study, horizon, range)});
   page.script = script;
+  return to_html(page);
+}
+
+std::string measured_report(const MeasuredStudy& study) {
+  const Timeline& before = study.before.timeline;
+  const Timeline& after = study.after.timeline;
+  PowerRange range{before.boxes.front().power, before.boxes.front().power};
+  widen(range, before);
+  widen(range, after);
+  // What is drawn is one iteration, which may have taken longer than the mean.
+  Seconds horizon = std::max(before.time, after.time);
+  for (const Timeline* const timeline : {&before, &after}) {
+    for (const TimelineBox& box : timeline->boxes) {
+      horizon = std::max(horizon, box.start + box.duration);
+    }
+  }
+  Page page{.title = "A pipeline as measured",
+            .subtitle = fmt::format("{} ranks, without a plan and with it", study.devices),
+            .figures = {},
+            .sections = {},
+            .script = {}};
+  const double slower = slower_percent(before.time, after.time);
+  page.figures = {
+      {fmt::format("{:.1f} %", saved_percent(before.energy, after.energy)), "less energy, measured"},
+      {fmt::format("{:.1f} %", std::abs(slower)), slower <= -0.05 ? "less time, measured" : "more time, measured"}};
+  if (study.before.claimed && study.after.claimed) {
+    page.figures.push_back(
+        {fmt::format("{:.1f} %", saved_percent(study.before.claimed->energy, study.after.claimed->energy)),
+         "less energy, claimed by the plan"});
+  }
+  page.sections.push_back(
+      {"One iteration",
+       table("", {"", "time", "time claimed", "energy", "energy claimed", "iterations"},
+             measured_row("before", study.before) + measured_row("after", study.after)) +
+           "<p class=\"note\">Means with 95 % intervals, of all GPUs. Claims are made from the profile.</p>\n"});
+  page.sections.push_back(
+      {"Before: without a plan",
+       iteration_drawing(before, study.devices, horizon, range) + legend(range) +
+           "<p class=\"note\">An iteration of median length. Times are measured in it, powers in the profile.</p>\n"});
+  page.sections.push_back({"After: under the plan", iteration_drawing(after, study.devices, horizon, range)});
   return to_html(page);
 }
 

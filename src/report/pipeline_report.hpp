@@ -1,4 +1,5 @@
-// The report on a pipeline's plans: its time-energy frontier, and one iteration before and after. A pure function.
+// The reports on a pipeline: on its plans, with the time-energy frontier and one iteration before and after; and on
+// what was measured without and with a plan. Pure functions.
 #pragma once
 
 #include "records/pipeline_study.hpp"
@@ -7,7 +8,8 @@
 
 namespace zeus::report {
 
-// A whole HTML page.
+// Whole HTML pages.
 std::string pipeline_report(const records::PipelineStudy& study);
+std::string measured_report(const records::MeasuredStudy& study);
 
 }  // namespace zeus::report

@@ -53,5 +53,30 @@ TEST(PipelineReport, StaysSmallForLargePipelines) {
   EXPECT_LT(pipeline_report(study).size(), 16'000'000u);
 }
 
+records::MeasuredStudy small_measured_study() {
+  const records::PipelineStudy planned = small_study();
+  return {.devices = 2,
+          .before = {.timeline = planned.fastest,
+                     .time_uncertainty = 0.01_s,
+                     .energy_uncertainty = 4_J,
+                     .iterations = 20,
+                     .claimed = records::StudyPoint{3_s, 990_J}},
+          .after = {.timeline = planned.plans[0],
+                    .time_uncertainty = 0.02_s,
+                    .energy_uncertainty = 5_J,
+                    .iterations = 21,
+                    .claimed = records::StudyPoint{3_s, 880_J}}};
+}
+
+TEST(PipelineReport, ShowsWhatWasMeasuredAsTheReviewedPage) {
+  test::expect_golden("report/pipeline_measured.html", measured_report(small_measured_study()));
+}
+
+TEST(PipelineReport, WithoutClaimsShowsNone) {
+  records::MeasuredStudy study = small_measured_study();
+  study.after.claimed.reset();
+  EXPECT_EQ(measured_report(study).find("claimed by the plan"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace zeus::report
