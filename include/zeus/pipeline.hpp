@@ -28,6 +28,7 @@
 #include <zeus/units.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@ namespace zeus {
 
 namespace pacing {
 class ClockFollower;
+class InstructionProfiler;
 }  // namespace pacing
 
 struct PipelineInstruction {
@@ -87,5 +89,96 @@ class ZEUS_API PipelineClocks {
 
   std::unique_ptr<pacing::ClockFollower> follower_;  // null in a moved-from object
 };
+
+// Measures what each instruction of a stage takes at each clock, alone and back to back before training: for the
+// counters of GPUs, which move every 20 to 100 ms, an instruction among others is too short (docs/pipeline.md).
+//
+//   zeus::PipelineProfiler profiler{{.gpu = 0}};
+//   profiler.measure_blocking([] { receive(); });
+//   profiler.measure(stage, "forward", [](int times) { forwards(times); });
+//   profiler.measure(stage, "backward", [](int times) { forwards_and_backwards(times); }, "forward");
+//
+// It sets clocks under a lease, at the power limit and memory clock of PipelineClocks; close(), the destructor, and the
+// end of the process put back what was found. Threads: one at a time. Failures: the constructor throws for a GPU that
+// is not there. If the GPU cannot be set or measured, at first or later, trouble() says why, and calls return without
+// doing anything. What the caller's work throws passes through.
+struct PipelineMeasurement {
+  int stage = 0;
+  std::string instruction = {};
+  Megahertz frequency = {};
+  Seconds time = {};              // of one run
+  Seconds time_uncertainty = {};  // half-widths of 95 % intervals
+  Joules energy = {};
+  Joules energy_uncertainty = {};
+};
+
+struct PipelineProfilerOptions {
+  int gpu = 0;                     // number in the machine's list
+  Seconds window = Seconds{0.25};  // how long an instruction is repeated at each clock, at least
+};
+
+class ZEUS_API PipelineProfiler {
+ public:
+  using Options = PipelineProfilerOptions;
+  // Runs an instruction so many times, and waits until the GPU has done so.
+  using Work = std::function<void(int times)>;
+
+  explicit PipelineProfiler(const Options& options = {});
+  PipelineProfiler(const PipelineProfiler&) = delete;
+  PipelineProfiler& operator=(const PipelineProfiler&) = delete;
+  PipelineProfiler(PipelineProfiler&&) noexcept;
+  PipelineProfiler& operator=(PipelineProfiler&&) noexcept;
+  ~PipelineProfiler();
+
+  // What the GPU draws while `wait` runs, which blocks on a neighbour for as long as a window; nothing after trouble.
+  std::optional<Watts> measure_blocking(const std::function<void()>& wait);
+  // At clocks in wide steps, from the highest down, until slower ones no longer save energy. If each run of `work` also
+  // runs an instruction of this stage that was measured before, `including` names it, and its part is subtracted.
+  void measure(int stage, std::string_view instruction, const Work& work, std::string_view including = {});
+  // At those clocks that lie halfway between this one and the measured ones beside it.
+  void measure_beside(int stage, std::string_view instruction, Megahertz clock, const Work& work,
+                      std::string_view including = {});
+
+  // In the order of measuring.
+  [[nodiscard]] const std::vector<PipelineMeasurement>& measurements() const;
+  [[nodiscard]] std::string trouble() const;
+  void close();
+
+ private:
+  explicit PipelineProfiler(std::unique_ptr<pacing::InstructionProfiler> profiler);
+
+  std::unique_ptr<pacing::InstructionProfiler> profiler_;  // null in a moved-from object
+};
+
+struct PipelineStep {
+  std::string instruction = {};
+  int stage = 0;
+  int microbatch = 0;
+};
+
+// What a rank of the pipeline contributes to a plan.
+struct PipelineRank {
+  std::vector<PipelineStep> steps = {};  // all that it runs in one iteration, in order
+  std::vector<PipelineMeasurement> measurements = {};
+};
+
+struct PipelinePlanOptions {
+  Watts blocking_power = {};  // of a GPU that waits for its neighbours
+  int copies = 1;             // GPUs that do each rank's work alike
+  double max_slowdown = 1.0;  // how long an iteration may take, relative to the fastest one
+};
+
+struct PlannedPipeline {
+  Seconds time = {};          // of an iteration under the plan
+  Joules energy = {};         // of all GPUs in it, including blocking
+  Seconds fastest_time = {};  // the same with each instruction at its fastest clock
+  Joules fastest_energy = {};
+  std::vector<std::vector<PipelineInstruction>> ranks = {};
+};
+
+// The plan of least energy for the steps that the ranks were seen to run: a forward waits for the same micro-batch's on
+// the stage before, a backward for that on the stage after. A pure function; any thread. Ranks that contradict one
+// another, and measurements that are not numbers, are an invalid_argument Error that names the rank.
+ZEUS_API PlannedPipeline plan_pipeline(const std::vector<PipelineRank>& ranks, const PipelinePlanOptions& options);
 
 }  // namespace zeus

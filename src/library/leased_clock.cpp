@@ -77,6 +77,17 @@ void LeasedClock::lock(Megahertz clock) {
   (void)lease_.lock_clocks(ClockDomain::graphics, {.minimum = clock, .maximum = clock});
 }
 
+std::vector<Megahertz> LeasedClock::supported() const {
+  const auto memory = lease_.gpu().supported_memory_clocks().optional();
+  if (!memory || memory->empty()) {
+    return {};
+  }
+  std::vector<Megahertz> clocks =
+      lease_.gpu().supported_graphics_clocks(memory->front()).optional().value_or(std::vector<Megahertz>{});
+  std::ranges::sort(clocks, std::ranges::greater{});
+  return clocks;
+}
+
 std::optional<Megahertz> LeasedClock::running() {
   return lease_.gpu().clocks().sm.optional();
 }

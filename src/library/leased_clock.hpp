@@ -10,6 +10,7 @@
 #include <zeus/units.hpp>
 
 #include <optional>
+#include <vector>
 
 namespace zeus::library {
 
@@ -23,6 +24,8 @@ class LeasedClock final : public pacing::DrivenClock {
   explicit LeasedClock(int gpu);
 
   void lock(Megahertz clock) override;
+  // Highest first; empty if the driver does not list them.
+  [[nodiscard]] std::vector<Megahertz> supported() const;
   [[nodiscard]] std::optional<Megahertz> running() override;
   void renew() override { lease_.renew(); }
   void put_back() override { lease_.release(); }

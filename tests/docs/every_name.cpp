@@ -432,6 +432,39 @@ void pipeline() {
   moved.close();
 }
 
+void pipeline_profile() {
+  zeus::PipelineProfilerOptions options;
+  static_assert(std::is_same_v<zeus::PipelineProfiler::Options, zeus::PipelineProfilerOptions>);
+  options.gpu = 0;
+  options.window = 1_ms;
+  zeus::PipelineProfiler profiler{options};
+  const zeus::PipelineProfiler::Work work = [](int times) { sleep_for(times * 2_ms); };
+  const std::optional<zeus::Watts> blocking = profiler.measure_blocking([&] { work(1); });
+  profiler.measure(0, "forward", work);
+  profiler.measure(
+      0, "backward", [&](int times) { work(2 * times); }, "forward");
+  const zeus::PipelineMeasurement first = profiler.measurements().at(0);
+  profiler.measure_beside(0, "forward", first.frequency, work);
+  expect(profiler.trouble().empty() && blocking && first.stage == 0 && first.instruction == "forward");
+  expect(first.time > 0_s && first.time_uncertainty >= 0_s && first.energy > 0_J && first.energy_uncertainty >= 0_J);
+  zeus::PipelineRank rank;
+  rank.measurements = {first};
+  zeus::PipelineStep step;
+  step.instruction = "forward";
+  step.stage = 0;
+  step.microbatch = 0;
+  rank.steps = {step};
+  zeus::PipelinePlanOptions planning;
+  planning.blocking_power = *blocking;
+  planning.copies = 1;
+  planning.max_slowdown = 1.0;
+  const zeus::PlannedPipeline plan = zeus::plan_pipeline({rank}, planning);
+  expect(plan.ranks.at(0).at(0).frequency == first.frequency && plan.time == plan.fastest_time);
+  expect(plan.energy > 0_J && plan.fastest_energy > 0_J);
+  zeus::PipelineProfiler moved = std::move(profiler);
+  moved.close();
+}
+
 void jobs() {
   zeus::JobDefinition definition{
       .batch_sizes = {32, 64}, .default_batch_size = 64, .max_epochs = 3, .max_slowdown = 1.5};
@@ -539,6 +572,7 @@ int main() {
   training();
   training_by_callbacks();
   pipeline();
+  pipeline_profile();
   jobs();
   records();
   return wrong;

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace zeus::optimize::pipeline {
@@ -279,6 +281,52 @@ records::ComputationGraph make_schedule(const PipelineShape& shape, std::span<co
     }
   }
   connect_stages(shape, graph, forwards, gradients);
+  return graph;
+}
+
+records::ComputationGraph observed_schedule(std::span<const std::vector<ObservedStep>> ranks, std::size_t copies,
+                                            std::span<const StageProfile> profiles) {
+  records::ComputationGraph graph;
+  graph.devices = ranks.size();
+  graph.copies = copies;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> known;
+  for (const StageProfile& entry : profiles) {
+    known[{entry.stage, entry.profile.name}] = graph.profiles.size();
+    graph.profiles.push_back(
+        {.name = fmt::format("{} of stage {}", entry.profile.name, entry.stage), .options = entry.profile.options});
+  }
+  std::map<std::tuple<std::size_t, std::size_t, std::string>, std::size_t> places;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (std::size_t i = 0; i < ranks[rank].size(); ++i) {
+      const ObservedStep& step = ranks[rank][i];
+      const auto profile = known.find({step.stage, step.instruction});
+      const std::string name = fmt::format("{} {}.{}", step.instruction, step.stage, step.microbatch);
+      if (profile == known.end()) {
+        throw Error{ErrorKind::invalid_argument, fmt::format("rank {} runs {}, which no rank has measured", rank, name),
+                    "measure each instruction of each stage"};
+      }
+      const std::size_t index = graph.computations.size();
+      if (!places.emplace(std::tuple{step.stage, step.microbatch, step.instruction}, index).second) {
+        throw Error{ErrorKind::invalid_argument, fmt::format("rank {} runs {}, which ran already", rank, name),
+                    "give the steps of one iteration"};
+      }
+      graph.computations.push_back(
+          {.name = name, .instruction = step.instruction, .device = rank, .profile = profile->second});
+      if (i > 0) {
+        graph.dependencies.push_back({.from = index - 1, .to = index, .time = Seconds{0}});
+      }
+    }
+  }
+  for (const auto& [place, index] : places) {
+    const auto& [stage, microbatch, instruction] = place;
+    const auto next = places.find({stage + 1, microbatch, instruction});
+    if (next == places.end()) {
+      continue;
+    }
+    const bool is_forward = instruction == forward;
+    graph.dependencies.push_back(
+        {.from = is_forward ? index : next->second, .to = is_forward ? next->second : index, .time = Seconds{0}});
+  }
   return graph;
 }
 

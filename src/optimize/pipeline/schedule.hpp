@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,5 +43,19 @@ struct PipelineShape {
 // if a stage has no profile for an instruction of the schedule, if a profile is given twice, or if the schedule cannot
 // run this shape.
 records::ComputationGraph make_schedule(const PipelineShape& shape, std::span<const StageProfile> profiles);
+
+// One computation of a rank, as a training was seen to run it.
+struct ObservedStep {
+  std::string instruction;  // "forward", "backward"
+  std::size_t stage = 0;
+  std::size_t microbatch = 0;
+};
+
+// An iteration whose ranks run these steps, each in its order. A forward waits for the same micro-batch's on the stage
+// before, a backward for that on the stage after. `profiles` has each step's stage and instruction. Throws an
+// invalid_argument Error that names the rank if a step is there twice or has no profile, and one as of check() if the
+// orders contradict one another.
+records::ComputationGraph observed_schedule(std::span<const std::vector<ObservedStep>> ranks, std::size_t copies,
+                                            std::span<const StageProfile> profiles);
 
 }  // namespace zeus::optimize::pipeline

@@ -181,5 +181,67 @@ TEST(Schedule, TheErrorForALargeShapeNamesTheMostMicrobatches) {
   }
 }
 
+std::vector<StageProfile> plain_profiles(std::size_t stages) {
+  std::vector<StageProfile> profiles;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    for (const char* const name : {"forward", "backward"}) {
+      profiles.push_back({.stage = stage, .profile = {.name = name, .options = {{1410_MHz, 1_s, 300_J}}}});
+    }
+  }
+  return profiles;
+}
+
+// The orders of a schedule's graph, as a training would show them.
+std::vector<std::vector<ObservedStep>> observed(const records::ComputationGraph& graph) {
+  std::vector<std::vector<ObservedStep>> ranks(graph.devices);
+  for (const records::Computation& computation : graph.computations) {
+    const std::size_t blank = computation.name.find(' ');
+    const std::size_t point = computation.name.find('.');
+    ranks[computation.device].push_back({.instruction = computation.instruction,
+                                         .stage = std::stoul(computation.name.substr(blank + 1, point - blank - 1)),
+                                         .microbatch = std::stoul(computation.name.substr(point + 1))});
+  }
+  return ranks;
+}
+
+TEST(ObservedSchedule, IsTheGraphOfTheScheduleThatWasObserved) {
+  const auto sorted = [](const records::ComputationGraph& graph) {
+    std::vector<std::pair<std::string, std::string>> edges;
+    for (const records::Dependency& edge : graph.dependencies) {
+      edges.emplace_back(graph.computations[edge.from].name, graph.computations[edge.to].name);
+    }
+    std::ranges::sort(edges);
+    return edges;
+  };
+  for (const auto& [schedule, chunks] : {std::pair{Schedule::one_forward_one_backward, std::size_t{1}},
+                                         {Schedule::gpipe, std::size_t{1}},
+                                         {Schedule::interleaved, std::size_t{2}}}) {
+    const std::vector<StageProfile> profiles = plain_profiles(3 * chunks);
+    const records::ComputationGraph made = make_schedule(
+        {.schedule = schedule, .devices = 3, .microbatches = 6, .chunks = chunks, .copies = 2, .transfer_time = 0_s},
+        profiles);
+    const records::ComputationGraph seen = observed_schedule(observed(made), 2, profiles);
+    EXPECT_EQ(seen.computations.size(), made.computations.size());
+    EXPECT_EQ(seen.copies, 2U);
+    EXPECT_EQ(sorted(seen), sorted(made)) << to_string(schedule);
+  }
+}
+
+TEST(ObservedSchedule, RanksThatMakeNoSenseAreNamed) {
+  const std::vector<StageProfile> profiles = plain_profiles(2);
+  const auto refusal = [&](const std::vector<std::vector<ObservedStep>>& ranks) {
+    try {
+      (void)observed_schedule(ranks, 1, profiles);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(refusal({{{"forward", 0, 0}}, {{"forward", 1, 0}, {"forward", 1, 0}}}),
+            "rank 1 runs forward 1.0, which ran already");
+  EXPECT_EQ(refusal({{{"forward", 0, 0}}, {{"forward", 2, 0}}}), "rank 1 runs forward 2.0, which no rank has measured");
+  EXPECT_EQ(refusal({{{"backward_weight", 0, 0}}}), "rank 0 runs backward_weight 0.0, which no rank has measured");
+}
+
 }  // namespace
 }  // namespace zeus::optimize::pipeline
