@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace zeus {
 namespace {

@@ -107,7 +107,7 @@ class Imports(unittest.TestCase):
 
     def test_a_module_that_is_missing_says_what_to_use_meanwhile(self):
         for module, instead in (("_legacy", "zeus simulate"), ("optimizer.batch_size.server", "zeus serve"),
-                                ("optimizer.pipeline_frequency.server", "zeus pipeline")):
+                                ("optimizer.pipeline_frequency.server", "zeus serve --listen 127.0.0.1:7787 --pipeline-plan")):
             with self.subTest(module), self.assertRaisesRegex(ModuleNotFoundError, rf"zeus\.{module} is not part of zeus-cpp: .*{instead}"):
                 importlib.import_module(f"zeus.{module}")
         with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'zeus.nothing'"):

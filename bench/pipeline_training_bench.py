@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What a plan saves in a real pipelined training on virtual GPUs, by their truth, and how good the profile is that it was made of:
+examples/torch_pipeline, whose blocks of two iterations alternate without the plan (the yardstick) and under it.
+
+  pipeline_training_bench.py BUILD
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import python_environment  # noqa: E402
+
+RANKS, PAIRS = 4, 20
+CLOSE_MHZ, CAP_W = 15.0, 395.0
+
+
+def train(build: pathlib.Path, folder: str) -> list:
+    python = python_environment.interpreter(build, "trainers")
+    command = [build / "bin" / "zeus", "virtual", f"{RANKS}xA100", "--", python, "-m", "torch.distributed.run", "--standalone",
+               "--nproc-per-node", RANKS, ROOT / "tests" / "pipeline" / "pipelined_rank.py", folder, "--steps", 2, "--layer", 0.009,
+               "--window", 0.25, "--pairs", PAIRS, "--truth"]
+    environment = {**os.environ, "PYTHONPATH": str(build / "package"), "OMP_NUM_THREADS": "1"}
+    subprocess.run([str(word) for word in command], check=True, env=environment, stderr=subprocess.DEVNULL)
+    return [json.loads((pathlib.Path(folder) / f"1f1b-{rank}.json").read_text(encoding="utf-8")) for rank in range(RANKS)]
+
+
+def clocks_as_planned(ranks: list) -> float:
+    """The share of instructions at whose end the GPU ran at the planned clock, or was held down by its power limit."""
+    seen = []
+    for place, rank in enumerate(ranks):
+        planned = [clock for _, clock in rank["plan"]["frequencies"][place]]
+        for followed, clocks in rank["clocks"]:
+            if followed:
+                seen += [abs(clock - wanted) <= CLOSE_MHZ or (clock < wanted and power >= CAP_W)
+                         for (clock, power), wanted in zip(clocks, planned, strict=True)]
+    return statistics.fmean(seen)
+
+
+def inside_intervals(rank: dict) -> tuple[list, list]:
+    """For each row of the profile, whether its time and its energy are within their intervals of the true values of the same runs."""
+    times, energies = [], []
+    truth: dict = {}
+    for place, (stage, instruction, clock, time_s, wide_s, energy_j, wide_j) in enumerate(rank["rows"]):
+        # A row's runs are one to warm up, one to see how long it takes, then windows of four parts; one window counts.
+        runs = [run for run in rank["true"] if run[0] == place][2:]
+        windows = [runs[first : first + 4] for first in range(0, len(runs), 4)]
+        means = [(sum(part[2] for part in window) / sum(part[1] for part in window),
+                  sum(part[3] for part in window) / sum(part[1] for part in window)) for window in windows]
+        less_s, less_j = truth[stage, "forward", clock] if instruction == "backward" else (0.0, 0.0)
+        true_s, true_j = min(((s - less_s, j - less_j) for s, j in means), key=lambda one: abs(one[0] - time_s))
+        truth[stage, instruction, clock] = true_s, true_j
+        times.append(abs(true_s - time_s) <= wide_s)
+        energies.append(abs(true_j - energy_j) <= wide_j)
+    return times, energies
+
+
+def main() -> int:
+    build = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = train(build, folder)
+    trouble = [rank["trouble"] for rank in ranks if rank["trouble"]]
+    if trouble:
+        print(f"  {trouble[0]}")
+        return 1
+    blocks = ranks[0]["blocks"]
+    without, with_plan = ([one for one in blocks if one[0] == followed] for followed in (False, True))
+    saved = statistics.median(1 - ours[2] / theirs[2] for theirs, ours in zip(without, with_plan, strict=True))
+    slower = statistics.median(ours[1] / theirs[1] - 1 for theirs, ours in zip(without, with_plan, strict=True))
+    plan = ranks[0]["plan"]
+    print(f"  true energy, median of {PAIRS} pairs: {100 * saved:.2f} % less; the plan claims {100 * (1 - plan['energy_j'] / plan['fastest_energy_j']):.2f} %")
+    print(f"  time, median: {100 * slower:+.2f} %")
+    print(f"  clocks as planned at the end of instructions: {100 * clocks_as_planned(ranks):.2f} %")
+    inside = [inside_intervals(rank) for rank in ranks]
+    for name, which in (("times", 0), ("energies", 1)):
+        all_of = [each for one in inside for each in one[which]]
+        print(f"  profile: {100 * statistics.fmean(all_of):.1f} % of {len(all_of)} {name} inside their intervals")
+    print(f"  following costs {statistics.median(rank['cost_us'] for rank in ranks):.1f} us an instruction on the training's thread")
+    print(f"  {ranks[0]['summary']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

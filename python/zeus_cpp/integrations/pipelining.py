@@ -1,0 +1,635 @@
+"""Clocks for the stages of `torch.distributed.pipelining`, so that none computes faster than the slowest one requires.
+
+    schedule = Schedule1F1B(stage, n_microbatches=8, loss_fn=loss)
+    frequencies = PipelineFrequencies(schedule, device_id=local_rank)     # the only change
+    for batch in data:
+        schedule.step(batch)
+        optimizer.step()
+    frequencies.close()
+
+The first step is observed. After it, each rank measures its instructions alone, with gradients, buffers and generators put back
+as they were; the first rank plans, and all follow the plan from then on (docs/pipeline.md). If anything cannot be done on any
+rank, all train on without a plan, and one warning of this module's logger names the rank and the reason.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import random
+import statistics
+import sys
+import time
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+try:
+    import torch
+    from torch import distributed
+except ImportError as missing:
+    raise ImportError("zeus.integrations.pipelining needs PyTorch: `pip install torch`") from missing
+
+from zeus_cpp import _native
+from zeus_cpp._files import write_whole
+from zeus_cpp._logger import logger_of
+from zeus_cpp.exception import ZeusBaseError
+from zeus_cpp.monitor import ZeusMonitor
+from zeus_cpp.optimizer._ranks import RankLost, Ranks
+from zeus_cpp.utils.framework import sync_execution
+
+logger = logger_of(__name__)
+
+__all__ = ["PipelineFrequencies"]
+
+_ROUNDS = 2  # of measuring: in wide steps, then beside the clocks of a first plan
+_MOST_CLOCKS_REFINED = 3  # of a stage: those that a first plan uses most
+# Half-widths of 95 % intervals, in standard errors, of the mean of so many values; of more, at most that of ten.
+_STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31}
+_STEPS_TO_LEARN = 4  # in which PipelineClocks learns when to ask for a faster clock
+
+Row = tuple[int, str, float, float, float, float, float]  # as _native.PipelineProfiler has them
+Event = tuple[str, int, int, float, float]  # instruction, stage, micro-batch, seconds at its begin and end
+
+
+class _Trouble(Exception):
+    """Why this rank cannot take part in a plan."""
+
+
+class PipelineFrequencies:
+    """Measures, plans and follows. One for each rank, made by all ranks of the pipeline, before the first `schedule.step`.
+
+    `max_slowdown`: how long an iteration may take, relative to the fastest one. `measure`: also measure so many iterations
+    without the plan, before it is made, and as many under it. `record`: the folder into which the pipeline's first rank writes
+    profile.csv and plan.json, and with `measure` before.json and after.json, for `zeus pipeline --measured`. `window`: for how
+    many seconds an instruction is repeated at each clock. `patience`: how many seconds to wait for the other ranks at each
+    exchange; as long as this rank has profiled, if that is longer.
+    """
+
+    def __init__(
+        self,
+        schedule: Any,
+        device_id: int,
+        *,
+        max_slowdown: float = 1.0,
+        measure: int = 0,
+        record: str | Path | None = None,
+        window: float = 0.25,
+        patience: float = 30.0,
+    ) -> None:
+        if measure < 0 or not 1.0 <= max_slowdown < math.inf or not 0 < window < math.inf or not 0 < patience < math.inf:
+            raise ValueError(f"{measure=}, {max_slowdown=}, {window=} and {patience=} are not all possible")
+        self.device_id = device_id
+        self.plan: dict[str, Any] | None = None  # of all ranks, once it is made
+        self.rows: list[Row] = []  # what this rank has measured
+        self.blocking_power: float | None = None
+        self.trouble = ""  # why no plan is followed; empty while all is well
+        self.summary = ""  # what the plan claims and what it cost, on the pipeline's first rank
+        self._schedule = schedule
+        self._stages = list(getattr(schedule, "_stages", None) or [schedule._stage])
+        self._group = self._stages[0].group
+        self._members = distributed.get_process_group_ranks(self._group or distributed.group.WORLD)
+        self._place = self._members.index(distributed.get_rank())
+        self._ranks = Ranks(f"pipelining/{self._members[0]}")
+        self._patience = patience
+        self._window = window
+        self._max_slowdown = max_slowdown
+        self._measure = measure
+        self._record = None if record is None else Path(record)
+        self._clocks: Any = None
+        self._following = False
+        self._followed = 0  # steps under the plan
+        self._captured: dict[int, _Captured] = {}
+        self._split = False
+        self._step = 0
+        self._in_step = False
+        self._events: list[Event] = []
+        self._monitor = ZeusMonitor(gpu_indices=[device_id])
+        self._measured = _Measured(device_id, self._monitor) if measure else None
+        self._to_epoch = time.time() - time.monotonic()
+        self._restore: list[Callable[[], None]] = []
+        self._wrap()
+        reference = weakref.ref(self)
+        atexit.register(lambda: getattr(reference(), "close", lambda: None)())
+
+    # What the training calls.
+
+    def close(self) -> None:
+        """Puts the clocks back to what was found, and leaves the schedule as it was."""
+        self._stop_following()
+        for undo in reversed(self._restore):
+            undo()
+        self._restore.clear()
+        for captured in self._captured.values():
+            captured.drop()
+
+    def follow(self) -> None:
+        """Follows the plan, as it does by itself once the plan is made; or again after `pause`."""
+        if self.plan is None or self._following:
+            return
+        mine = self.plan["frequencies"][self._place]
+        self._clocks = _native.PipelineClocks([tuple(pair) for pair in mine], self.device_id, None)
+        self._following = True
+        self._look_at_clocks()
+
+    def pause(self) -> None:
+        """Leaves the clocks to the driver until `follow` is called, between two steps."""
+        self._stop_following()
+
+    @property
+    def latency(self) -> float | None:
+        """Seconds from requesting a clock to having it: the longest recent measurement."""
+        return None if self._clocks is None else self._clocks.latency
+
+    # Wrapping.
+
+    def _replace(self, owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+        had = vars(owner).get(name)
+        setattr(owner, name, wrapper)
+        self._restore.append(lambda: setattr(owner, name, had) if had is not None else delattr(owner, name))
+
+    def _wrap(self) -> None:
+        self._replace(self._schedule, "step", self._wrapped_step(self._schedule.step))
+        for stage in self._stages:
+            captured = self._captured[stage.stage_index] = _Captured(stage, self._schedule)
+            self._replace(stage, "forward_one_chunk", self._wrapped("forward", stage, stage.forward_one_chunk))
+            self._replace(stage, "backward_one_chunk", self._wrapped("backward", stage, stage.backward_one_chunk))
+            weight = stage.backward_weight_one_chunk
+            self._replace(stage, "backward_weight_one_chunk", self._wrapped("backward_weight", stage, weight))
+            captured.listen()
+
+    def _wrapped(self, instruction: str, stage: Any, call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(chunk: int, *args: Any, **kwargs: Any) -> Any:
+            if not self._in_step:
+                return call(chunk, *args, **kwargs)
+            if instruction == "backward_weight" or kwargs.get("full_backward") is False:
+                self._split = True
+            begin = self._begin(instruction)
+            done = call(chunk, *args, **kwargs)
+            self._end(instruction, stage, chunk, begin)
+            return done
+
+        return wrapper
+
+    def _wrapped_step(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            self._before_step()
+            self._in_step = True
+            try:
+                done = step(*args, **kwargs)
+            finally:
+                self._in_step = False
+            self._after_step()
+            return done
+
+        return wrapper
+
+    def _begin(self, instruction: str) -> float:
+        if self._following or self._is_recording():
+            _wait_for(self.device_id)
+        if self._following:
+            self._call_clocks("begin", instruction)
+        return time.monotonic() + self._to_epoch
+
+    def _end(self, instruction: str, stage: Any, chunk: int, begin: float) -> None:
+        if self._is_recording():
+            _wait_for(self.device_id)
+        if self._following:
+            self._call_clocks("end", instruction)
+        if self._step == 0 or self._is_recording():
+            self._events.append((instruction, stage.stage_index, chunk, begin, time.monotonic() + self._to_epoch))
+
+    def _call_clocks(self, what: str, *instruction: str) -> None:
+        try:
+            getattr(self._clocks, what)(*instruction)
+        except ZeusBaseError as error:
+            self._stop_following()
+            self._warn(f"the plan is not followed any more: {error}")
+
+    # The life of a training: observe, measure, plan, follow, measure.
+
+    def _is_recording(self) -> bool:
+        return self._measured is not None and self._measured.running
+
+    def _before_step(self) -> None:
+        if self._measured is not None and not self.trouble:
+            before = self._step == 1
+            after = self._measured.runs == 1 and self._followed == _STEPS_TO_LEARN
+            if before or after:
+                self._measured.begin()
+        self._events = []
+
+    def _after_step(self) -> None:
+        self._step += 1
+        if self._following:
+            self._followed += 1
+            self._call_clocks("end_iteration")
+            self._look_at_clocks()
+        if self._is_recording():
+            assert self._measured is not None
+            self._measured.add(self._events)
+            if len(self._measured.steps) == self._measure:
+                self._end_measuring()
+        elif self._step == 1:
+            self._steps = [(name, stage, chunk) for name, stage, chunk, _, _ in self._events]
+            if self._measure == 0:
+                self._make_plan()
+
+    def _end_measuring(self) -> None:
+        assert self._measured is not None
+        self._measured.end()
+        if self._measured.runs == 1:
+            self._make_plan()
+        elif self.plan is not None:
+            self._exchange_measured()
+
+    def _make_plan(self) -> None:
+        """All ranks come here after the same step. Nothing that fails here ends the training."""
+        begun = self._profiling_since = time.monotonic()
+        self._monitor.begin_window("zeus.pipelining.profile", sync_execution=False)
+        trouble = ""
+        try:
+            self.plan = self._profile_and_plan()
+        except _Trouble as error:
+            trouble = f"rank {distributed.get_rank()}: {error}"
+        except RankLost as error:
+            trouble = str(error)
+        for captured in self._captured.values():
+            captured.drop()
+        energy = self._monitor.end_window("zeus.pipelining.profile", sync_execution=False).total_energy
+        if trouble:
+            self.plan = None
+            self._warn(f"no plan is followed: {trouble}")
+            return
+        self._summarize(time.monotonic() - begun, energy)
+        self.follow()
+
+    def _profile_and_plan(self) -> dict[str, Any]:
+        if self._split:
+            trouble = "schedules that split the backward (zero-bubble) are not planned yet"
+            return self._agree({"trouble": trouble}, 0)
+        profiler = _native.PipelineProfiler(self.device_id, self._window)
+        plan: dict[str, Any] = {}
+        try:
+            self._measure_blocking(profiler)
+            for turn in range(_ROUNDS):
+                failure = self._measure_instructions(profiler, plan)
+                self.rows = profiler.rows
+                share = {"trouble": failure or profiler.trouble, "steps": self._steps, "rows": self.rows,
+                         "blocking": self.blocking_power}
+                plan = self._agree(share, turn)
+        finally:
+            profiler.close()
+        return plan
+
+    def _measure_instructions(self, profiler: Any, plan: dict[str, Any]) -> str:
+        """Measures in wide steps, or beside the clocks of the plan; returns what was wrong with the training's own code."""
+        try:
+            for index, captured in self._captured.items():
+                with captured.as_it_was(self.device_id):
+                    for instruction, work, including in captured.works(self.device_id):
+                        if not plan:
+                            profiler.measure(index, instruction, work, including)
+                            continue
+                        for clock in self._planned_clocks(plan, index):
+                            profiler.measure_beside(index, instruction, clock, work, including)
+        except Exception as error:  # the stage's own code may raise anything
+            return f"an instruction could not be run alone: {type(error).__name__}: {error}"
+        return ""
+
+    def _planned_clocks(self, plan: dict[str, Any], stage: int) -> list[float]:
+        """Of any instruction of the stage, since a backward is measured together with its forward."""
+        mine = plan["frequencies"][self._place]
+        used = Counter(clock for (_, where, _), (_, clock) in zip(self._steps, mine) if where == stage)
+        return [clock for clock, _ in used.most_common(_MOST_CLOCKS_REFINED)]
+
+    def _measure_blocking(self, profiler: Any) -> None:
+        """In pairs, one rank waits for the other; then the other way round. A rank without a partner does not measure."""
+        partner = self._place ^ 1
+        if partner >= len(self._members):
+            return
+        self._ranks.tell(f"here/{self._place}", True)
+        self._ranks.hear(f"here/{partner}", self._patience)
+        token = torch.zeros(1, device=self._stages[0].device)
+        other = self._members[partner]
+
+        waited = []
+
+        def wait() -> None:
+            waited.append(True)
+            distributed.recv(token, src=other, group=self._group)
+            _wait_for(self.device_id)
+
+        for waits in (0, 1):
+            if self._place % 2 == waits:
+                self.blocking_power = profiler.measure_blocking(wait)
+                if not waited:  # the profiler has trouble, and the partner sends all the same
+                    wait()
+            else:
+                time.sleep(self._window)
+                distributed.send(token, dst=other, group=self._group)
+
+    # What ranks exchange.
+
+    def _long(self) -> float:
+        return max(self._patience, time.monotonic() - self._profiling_since)
+
+    def _agree(self, share: dict[str, Any], turn: int) -> dict[str, Any]:
+        """The plan that the first rank makes of what all share; _Trouble if any rank has some."""
+        if self._place != 0:
+            self._ranks.tell(f"profile/{turn}/{self._place}", share)
+            answer = self._ranks.hear(f"plan/{turn}", 2 * self._long())
+        else:
+            answer = self._plan_of(share, turn)
+            self._ranks.tell(f"plan/{turn}", answer)
+        if "trouble" in answer:
+            raise _Trouble(answer["trouble"])
+        return dict(answer)
+
+    def _plan_of(self, share: dict[str, Any], turn: int) -> dict[str, Any]:
+        try:
+            shares = [share, *(self._ranks.hear(f"profile/{turn}/{place}", self._long()) for place in range(1, len(self._members)))]
+        except RankLost as error:
+            return {"trouble": f"a rank has not sent its profile: {error}"}
+        for place, one in enumerate(shares):
+            if one["trouble"]:
+                return {"trouble": f"rank {self._members[place]}: {one['trouble']}"}
+        powers = [one["blocking"] for one in shares if one["blocking"] is not None]
+        blocking = statistics.fmean(powers) if powers else 0.0
+        ranks = [([tuple(step) for step in one["steps"]], [tuple(row) for row in one["rows"]]) for one in shares]
+        try:
+            plan: dict[str, Any] = _native.plan_pipeline(ranks, blocking, 1, self._max_slowdown)
+        except ZeusBaseError as error:
+            return {"trouble": str(error)}
+        self._shares = shares
+        return {**plan, "blocking_w": blocking}
+
+    def _summarize(self, seconds: float, joules: float) -> None:
+        """The first rank says what the plan claims, what it cost, and when that is regained."""
+        plan = self.plan
+        assert plan is not None
+        self._ranks.tell(f"cost/{self._place}", joules)
+        if self._place != 0:
+            return
+        with suppress(RankLost):
+            joules += sum(self._ranks.hear(f"cost/{place}", self._patience) for place in range(1, len(self._members)))
+        saved = plan["fastest_energy_j"] - plan["energy_j"]
+        share = 100 * saved / plan["fastest_energy_j"]
+        regained = f"regained after {math.ceil(joules / saved):,} iterations" if saved > 0 else "never regained"
+        self.summary = (
+            f"the plan claims {share:.1f} % less energy at {plan['time_s']:.3f} s an iteration ({plan['fastest_time_s']:.3f} s at the"
+            f" highest clocks); profiling took {seconds:.1f} s, the time of {seconds / plan['fastest_time_s']:.0f} iterations, and"
+            f" {joules:,.0f} J, {regained}"
+        )
+        logger.info("%s", self.summary)
+        if self._record is not None:
+            self._write_profile(plan)
+
+    def _write_profile(self, plan: dict[str, Any]) -> None:
+        assert self._record is not None
+        os.makedirs(self._record, exist_ok=True)
+        lines = ["rank,stage,instruction,frequency,time,energy,time_uncertainty,energy_uncertainty"]
+        for place, share in enumerate(self._shares):
+            for stage, instruction, clock, seconds, wide_s, joules, wide_j in share["rows"]:
+                figures = f"{seconds:.7g},{joules:.7g},{wide_s:.3g},{wide_j:.3g}"
+                lines.append(f"{self._members[place]},{stage},{instruction},{clock:g},{figures}")
+        write_whole(self._record / "profile.csv", "\n".join(lines) + "\n")
+        write_whole(self._record / "plan.json", json.dumps({key: plan[key] for key in ("time_s", "energy_j", "frequencies")}))
+
+    def _exchange_measured(self) -> None:
+        assert self._measured is not None and self.plan is not None
+        self._ranks.tell(f"measured/{self._place}", self._measured.results)
+        if self._place != 0 or self._record is None:
+            return
+        try:
+            others = [self._ranks.hear(f"measured/{place}", self._patience) for place in range(1, len(self._members))]
+        except RankLost as error:
+            self._warn(f"nothing measured is written: {error}")
+            return
+        everyone = [self._measured.results, *others]
+        for run, name in enumerate(("before", "after")):
+            iteration = _measured_iteration([results[run] for results in everyone], self.plan, self._shares, followed=run == 1)
+            write_whole(self._record / f"{name}.json", json.dumps(iteration))
+
+    # Trouble.
+
+    def _look_at_clocks(self) -> None:
+        trouble = "" if self._clocks is None else self._clocks.trouble
+        if trouble and trouble not in self.trouble:
+            self._warn(trouble)
+
+    def _stop_following(self) -> None:
+        if self._following:
+            self._following = False
+            self._clocks.close()
+            self._look_at_clocks()
+
+    def _warn(self, trouble: str) -> None:
+        self.trouble += ("; " if self.trouble else "") + trouble
+        logger.warning("rank %d, GPU %d: %s", distributed.get_rank(), self.device_id, trouble)
+
+
+class _Captured:
+    """What a stage's instructions need to be run alone: the first micro-batch's inputs, gradients and target."""
+
+    def __init__(self, stage: Any, schedule: Any) -> None:
+        self.stage = stage
+        self.schedule = schedule
+        self.inputs: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+        self.gradients: Any = None
+        self.has_backward = False
+        self.target: tuple[Any, Any] | None = None
+        self._forward = stage.forward_maybe_with_nosync
+        self._backward = stage.backward_maybe_with_nosync
+        self._loss = schedule._compute_loss
+        self._listening = False
+
+    def listen(self) -> None:
+        self._listening = True
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            if self.inputs is None:
+                self.inputs = _copy(args), _copy(kwargs)
+            return self._forward(*args, **kwargs)
+
+        def backward(kind: str, values: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+            if not self.has_backward and kind == "full":
+                self.has_backward = True
+                self.gradients = _copy(values["output_grads"])
+            return self._backward(kind, values, *args, **kwargs)
+
+        def loss(output: Any, target: Any, loss_kwargs: Any = None) -> Any:
+            if self.target is None:
+                self.target = _copy(target), loss_kwargs
+            return self._loss(output, target, loss_kwargs)
+
+        self.stage.forward_maybe_with_nosync = forward
+        self.stage.backward_maybe_with_nosync = backward
+        if self.stage.is_last:
+            self.schedule._compute_loss = loss
+
+    def drop(self) -> None:
+        """Forgets what was captured, which takes memory."""
+        if self._listening:
+            self._listening = False
+            del self.stage.forward_maybe_with_nosync, self.stage.backward_maybe_with_nosync
+            if self.stage.is_last:
+                del self.schedule._compute_loss
+        self.inputs = self.gradients = self.target = None
+
+    def works(self, device_id: int) -> Iterator[tuple[str, Callable[[int], None], str]]:
+        """(instruction, what runs it so many times, the instruction that each of these runs includes)"""
+        assert self.inputs is not None
+        args, kwargs = self.inputs
+
+        def forward(times: int) -> None:
+            with torch.enable_grad():
+                for _ in range(times):
+                    self._forward(*_copy(args), **_copy(kwargs))
+            _wait_for(device_id)
+
+        def both(times: int) -> None:
+            with torch.enable_grad():
+                for _ in range(times):
+                    self._run_both(_copy(args), _copy(kwargs))
+            _wait_for(device_id)
+
+        yield "forward", forward, ""
+        if self.has_backward:
+            yield "backward", both, "forward"
+
+    def _run_both(self, args: Any, kwargs: Any) -> None:
+        output = self._forward(*args, **kwargs)
+        inputs = [each for each in _tensors((args, kwargs)) if each.requires_grad]
+        values: dict[str, Any] = {"stage_output": output if isinstance(output, tuple) else (output,),
+                                  "output_grads": self.gradients, "input_values": inputs}
+        if self.stage.is_last:
+            assert self.target is not None
+            values["stage_output"] = self._loss(output, *self.target)
+        self._backward("full", values, last_backward=False)
+
+    @contextmanager
+    def as_it_was(self, device_id: int) -> Iterator[None]:
+        """Puts gradients, buffers and generators back."""
+        module = self.stage.submod
+        gradients = [(each, each.grad, None if each.grad is None else each.grad.clone()) for each in module.parameters()]
+        buffers = [(each, each.clone()) for each in module.buffers()]
+        numpy = sys.modules.get("numpy")
+        drawn = random.getstate(), torch.get_rng_state(), None if numpy is None else numpy.random.get_state()
+        on_gpu = torch.cuda.get_rng_state(device_id) if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for parameter, gradient, copy in gradients:
+                    parameter.grad = gradient if gradient is None else gradient.copy_(copy)
+                for buffer, copy in buffers:
+                    buffer.copy_(copy)
+            random.setstate(drawn[0])
+            torch.set_rng_state(drawn[1])
+            if numpy is not None:
+                numpy.random.set_state(drawn[2])
+            if on_gpu is not None:
+                torch.cuda.set_rng_state(on_gpu, device_id)
+
+
+class _Measured:
+    """Times and energies of iterations, in two runs: before the plan and under it."""
+
+    _KEY = "zeus.pipelining.measured"
+
+    def __init__(self, device_id: int, monitor: ZeusMonitor) -> None:
+        self.results: list[dict[str, Any]] = []
+        self.steps: list[list[Event]] = []
+        self.running = False
+        self._device_id = device_id
+        self._monitor = monitor
+        self._ends: list[float] = []
+
+    @property
+    def runs(self) -> int:
+        return len(self.results)
+
+    def begin(self) -> None:
+        if not self.running:
+            self.running = True
+            self.steps, self._ends = [], [time.monotonic()]
+            _wait_for(self._device_id)
+            self._monitor.begin_window(self._KEY, sync_execution=False)
+
+    def add(self, events: list[Event]) -> None:
+        self.steps.append(events)
+        self._ends.append(time.monotonic())
+
+    def end(self) -> None:
+        _wait_for(self._device_id)
+        measurement = self._monitor.settle(self._monitor.end_window(self._KEY, sync_execution=False))
+        self.running = False
+        details = measurement.details
+        counted = 0.0 if details is None else details.total.uncertainty or 0.0
+        self.results.append({"steps": self.steps, "seconds": [b - a for a, b in zip(self._ends, self._ends[1:])],
+                             "energy": measurement.total_energy, "uncertainty": counted})
+
+
+def _measured_iteration(results: list[dict[str, Any]], plan: dict[str, Any], shares: list[dict[str, Any]], *,
+                        followed: bool) -> dict[str, Any]:
+    """What `zeus pipeline --measured` reads, of what each rank measured."""
+    seconds = results[0]["seconds"]
+    count = len(seconds)
+    mean = statistics.fmean(seconds)
+    wide = _STUDENT.get(count, 2.26) * statistics.stdev(seconds) / math.sqrt(count) if count > 1 else mean
+    energy = sum(one["energy"] for one in results) / count
+    counted = math.hypot(*(one["uncertainty"] for one in results)) / count
+    middle = sorted(range(count), key=seconds.__getitem__)[count // 2]
+    start = min(one["steps"][middle][0][3] for one in results)
+    computations = []
+    for rank, (one, share) in enumerate(zip(results, shares)):
+        for place, (instruction, stage, microbatch, begin, end) in enumerate(one["steps"][middle]):
+            clock = plan["frequencies"][rank][place][1] if followed else 0.0
+            computations.append({"rank": rank, "stage": stage, "microbatch": microbatch, "instruction": instruction,
+                                 "start_s": begin - start, "duration_s": max(end - begin, 0.0), "frequency_mhz": clock,
+                                 "power_w": _power(share["rows"], stage, instruction, clock)})
+    prefix = "" if followed else "fastest_"
+    return {"version": 1, "ranks": len(results), "iterations": count, "time_s": mean, "time_uncertainty_s": wide,
+            "energy_j": energy, "energy_uncertainty_j": math.hypot(counted, energy * wide / mean),
+            "claimed_time_s": plan[f"{prefix}time_s"], "claimed_energy_j": plan[f"{prefix}energy_j"],
+            "computations": computations}
+
+
+def _power(rows: list[Row], stage: int, instruction: str, clock: float) -> float:
+    """Watts of the instruction as measured at this clock; at the highest one if none was set."""
+    known = [row for row in rows if row[0] == stage and row[1] == instruction]
+    row = min(known, key=lambda one: abs(one[2] - clock)) if clock else max(known, key=lambda one: one[2])
+    return row[5] / row[3]
+
+
+def _wait_for(device_id: int) -> None:
+    if torch.cuda.is_initialized():
+        sync_execution([device_id])
+
+
+def _copy(values: Any) -> Any:
+    """The same with tensors of its own, which require gradients as before."""
+    if isinstance(values, torch.Tensor):
+        return values.detach().clone().requires_grad_(values.requires_grad)
+    if isinstance(values, dict):
+        return {key: _copy(value) for key, value in values.items()}
+    if isinstance(values, (list, tuple)):
+        return type(values)(_copy(value) for value in values)
+    return values
+
+
+def _tensors(values: Any) -> Iterator[torch.Tensor]:
+    if isinstance(values, torch.Tensor):
+        yield values
+    elif isinstance(values, dict):
+        for value in values.values():
+            yield from _tensors(value)
+    elif isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _tensors(value)

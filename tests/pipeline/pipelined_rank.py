@@ -1,0 +1,247 @@
+"""One rank of the training of examples/torch_pipeline, on virtual GPUs, with what tests vary and look at. Run by
+torch_pipeline_test.py under torch.distributed.run; for each schedule in turn, writes SCHEDULE-N.json into the folder OUT.
+
+  pipelined_rank.py OUT [--schedules 1f1b,gpipe|interleaved,zero-bubble] [--steps N] [--measure N] [--layer S] [--pairs N]
+  pipelined_rank.py OUT --single       the same training in one process, without a pipeline and without Zeus
+"""
+
+import argparse
+import json
+import logging
+import os
+import pathlib
+import sys
+import time
+
+import torch
+import torch.distributed
+from torch.distributed import pipelining
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch_pipeline"))
+import train  # noqa: E402
+import virtual_work  # noqa: E402
+
+STEPS_OF_A_BLOCK = 2
+
+
+class WatchedWork(virtual_work.VirtualWork):
+    """Notes the true clock, power and work at the end of each instruction, once the plan is followed."""
+
+    def __init__(self, *arguments) -> None:
+        super().__init__(*arguments)
+        self.seen: list = []
+
+    def run(self, seconds: float):
+        inner = super().run(seconds)
+
+        class Noted:
+            def __enter__(_):
+                return inner.__enter__()
+
+            def __exit__(_, *problem):
+                # At the end of the work, while the instruction's own clock is still locked.
+                submit, self._submit = self._submit, lambda load: None
+                try:
+                    inner.__exit__(*problem)
+                finally:
+                    self._submit = submit
+                truth = self.truth()
+                self._submit(virtual_work.WAITING)
+                self.seen.append((truth.clock_mhz, truth.power_w))
+
+        return Noted()
+
+
+class LogLines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def single(steps: int) -> list:
+    """The mean loss of each step."""
+    stages = [train.stage_of(index, virtual_work.NoWork()) for index in range(4)]
+    optimizers = [torch.optim.AdamW(stage.parameters(), lr=3e-3) for stage in stages]
+    losses = []
+    for step in range(steps):
+        inputs, targets = train.batch_of(step)
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        of_parts = []
+        for x, y in zip(inputs.chunk(train.MICROBATCHES), targets.chunk(train.MICROBATCHES)):
+            for stage in stages:
+                x = stage(x)
+            loss = train.loss_of(x, y)
+            (loss / train.MICROBATCHES).backward()
+            of_parts.append(loss.detach())
+        for optimizer in optimizers:
+            optimizer.step()
+        losses.append(float(torch.stack(of_parts).mean()))
+    return losses
+
+
+def schedule_of(name: str, rank: int, layers, make_work):
+    """(schedule, modules): two stages on each of two ranks where the schedule interleaves."""
+    device = torch.device("cpu")
+    kinds = {"1f1b": pipelining.Schedule1F1B, "gpipe": pipelining.ScheduleGPipe}
+    if name in kinds:
+        module = train.stage_of(rank, make_work(rank))
+        return kinds[name](pipelining.PipelineStage(module, rank, 4, device), train.MICROBATCHES, loss_fn=train.loss_of), [module]
+    kind = pipelining.ScheduleInterleaved1F1B if name == "interleaved" else pipelining.ScheduleInterleavedZeroBubble
+    mine = [rank, rank + 2]
+    modules = [train.stage_of(index, make_work(index)) for index in mine]
+    stages = [pipelining.PipelineStage(module, index, 4, device) for module, index in zip(modules, mine)]
+    return kind(stages, train.MICROBATCHES, loss_fn=train.loss_of), modules
+
+
+def energies() -> float:
+    truth = virtual_work.Truth()
+    joules = 0.0
+    for gpu in range(torch.distributed.get_world_size()):
+        virtual_work.ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_read_truth(gpu, virtual_work.ctypes.byref(truth))
+        joules += truth.energy_j
+    return joules
+
+
+class TrueWindows:
+    """Notes the true time and energy of each run of each instruction while it is profiled, by the virtual GPU."""
+
+    def __init__(self, gpu: int) -> None:
+        self.runs: list = []  # (row of the profile, times, seconds, joules)
+        self._gpu = gpu
+
+    def profiler(self, native):
+        noted = self
+
+        class Profiler(native):
+            def measure(self, stage, instruction, work, including):
+                super().measure(stage, instruction, noted.noting(self, work), including)
+
+            def measure_beside(self, stage, instruction, clock, work, including):
+                super().measure_beside(stage, instruction, clock, noted.noting(self, work), including)
+
+        return Profiler
+
+    def noting(self, profiler, work):
+        truth = virtual_work.VirtualWork.truth_of
+
+        def noted(times):
+            before = truth(self._gpu)
+            work(times)
+            after = truth(self._gpu)
+            self.runs.append((len(profiler.rows), times, after.time_s - before.time_s, after.energy_j - before.energy_j))
+
+        return noted
+
+
+def cost_of_following(frequencies, steps: int = 200) -> float:
+    """Microseconds on the training's thread for an instruction that does nothing else: the median."""
+    calls = {}
+    for stage in frequencies._stages:
+        for name in ("forward", "backward"):
+            calls[name, stage.stage_index] = frequencies._wrapped(name, stage, lambda chunk: None)
+    frequencies._in_step = True
+    each = []
+    for _ in range(steps):
+        for name, stage, chunk in frequencies._steps:
+            begun = time.perf_counter()
+            calls[name, stage](chunk)
+            each.append(time.perf_counter() - begun)
+        frequencies._call_clocks("end_iteration")
+    frequencies._in_step = False
+    return 1e6 * sorted(each)[len(each) // 2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--schedules", default="1f1b")
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--measure", type=int, default=0)
+    parser.add_argument("--layer", type=float, default=0.001)
+    parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--window", type=float, default=0.05)
+    parser.add_argument("--single", action="store_true")
+    parser.add_argument("--truth", action="store_true", help="also note the truth of what is profiled, and what following costs")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.single:
+        (arguments.out / "single.json").write_text(json.dumps(single(arguments.steps)), encoding="utf-8")
+        return
+    virtual_work.LAYER = arguments.layer
+    torch.distributed.init_process_group("gloo")
+    (arguments.out / f"pid-{torch.distributed.get_rank()}").write_text(str(os.getpid()), encoding="ascii")  # for tests that kill
+    for schedule in arguments.schedules.split(","):
+        run(arguments, schedule)
+    torch.distributed.destroy_process_group()
+
+
+def run(arguments, name: str) -> None:
+    from zeus.integrations import pipelining as ours
+
+    log = LogLines()
+    logging.getLogger("zeus.integrations.pipelining").addHandler(log)
+    rank = torch.distributed.get_rank()
+    works = []
+
+    def make_work(stage: int):
+        works.append(WatchedWork(rank, train.LAYERS[stage] + (stage in (0, 3)) * 0.5))
+        return works[-1]
+
+    schedule, modules = schedule_of(name, rank, train.LAYERS, make_work)
+    optimizer = torch.optim.AdamW([each for module in modules for each in module.parameters()], lr=3e-3)
+    true = TrueWindows(rank)
+    if arguments.truth:
+        ours._native.PipelineProfiler = true.profiler(ours._native.PipelineProfiler)
+    frequencies = ours.PipelineFrequencies(schedule, rank, measure=arguments.measure, record=arguments.out, window=arguments.window)
+    losses: list = []
+    clocks: list = []
+
+    def run_step(step: int) -> None:
+        inputs, targets = train.batch_of(step)
+        optimizer.zero_grad()
+        seen: list = []
+        for work in works:
+            work.seen.clear()
+        last = rank == torch.distributed.get_world_size() - 1
+        arguments_of_step = (inputs,) if rank == 0 else ()
+        schedule.step(*arguments_of_step, **({"target": targets, "losses": seen} if last else {}))
+        if last:
+            losses.append(float(torch.stack([each.detach() for each in seen]).mean()))
+        if frequencies.plan is not None and step > 1 and len(works) == 1:
+            clocks.append((frequencies._following, works[0].seen[:]))
+        optimizer.step()
+
+    begun = time.monotonic()
+    for step in range(arguments.steps):
+        run_step(step)
+        if step == 1:
+            (arguments.out / f"follows-{rank}").touch()
+    blocks = []
+    for pair in range(arguments.pairs):
+        for followed in (False, True):
+            frequencies.follow() if followed else frequencies.pause()
+            if followed and pair == 0:
+                for _ in range(4):  # the follower learns when instructions begin
+                    run_step(arguments.steps)
+            torch.distributed.barrier()
+            start = time.monotonic(), energies()
+            for _ in range(STEPS_OF_A_BLOCK):
+                run_step(arguments.steps)
+            torch.distributed.barrier()
+            blocks.append((followed, (time.monotonic() - start[0]) / STEPS_OF_A_BLOCK, (energies() - start[1]) / STEPS_OF_A_BLOCK))
+    cost_us = cost_of_following(frequencies) if arguments.truth and frequencies.plan else None
+    frequencies.close()
+    random = [float(torch.rand(1)), [float(each.detach().sum()) for module in modules for each in module.parameters()][0]]
+    result = {"losses": losses, "trouble": frequencies.trouble, "warnings": log.lines, "summary": frequencies.summary, "plan": frequencies.plan,
+              "rows": frequencies.rows, "blocking": frequencies.blocking_power, "clocks": clocks, "blocks": blocks, "random": random,
+              "seconds": time.monotonic() - begun, "true": true.runs, "cost_us": cost_us}
+    (arguments.out / f"{name}-{rank}.json").write_text(json.dumps(result), encoding="utf-8")
+    torch.distributed.barrier()
+
+
+if __name__ == "__main__":
+    main()
