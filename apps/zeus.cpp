@@ -27,6 +27,7 @@
 #include "cli/simulate_command.hpp"
 #include "cli/simulate_job_command.hpp"
 #include "cli/simulate_paper_command.hpp"
+#include "cli/sweep_command.hpp"
 #include "cli/token_command.hpp"
 #include "cli/virtual_command.hpp"
 #include "cli/watch_command.hpp"
@@ -79,6 +80,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::InitCommand>());
   commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
   commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
+  commands.push_back(std::make_unique<zeus::cli::SweepCommand>());
   commands.push_back(std::make_unique<zeus::cli::ServeCommand>());
   commands.push_back(std::make_unique<zeus::cli::TokenCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());

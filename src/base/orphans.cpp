@@ -1,14 +1,38 @@
 #include "base/orphans.hpp"
 
+#include "base/file_tree.hpp"
 #include "base/signal_wait.hpp"
 
+#include <zeus/units.hpp>
+
 #include <sys/prctl.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 
 #include <csignal>
 #include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace zeus {
+
+namespace {
+
+// Those of all threads.
+std::vector<pid_t> children() {
+  const FileTree machine;
+  std::vector<pid_t> found;
+  for (const std::string& thread : machine.list("proc/self/task")) {
+    std::istringstream list{machine.read("proc/self/task/" + thread + "/children").value_or("")};
+    for (pid_t child = 0; list >> child;) {
+      found.push_back(child);
+    }
+  }
+  return found;
+}
+
+}  // namespace
 
 void adopt_orphans() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -27,6 +51,25 @@ void wait_for_orphans() {
     if (signals.wait_for(Seconds{1}).value_or(SIGCHLD) != SIGCHLD) {
       return;
     }
+  }
+}
+
+void end_orphans() {
+  constexpr int asked = 10;     // times that they are asked, before they are killed
+  constexpr int at_most = 100;  // a process that the kernel cannot kill is left
+  const SignalWait ends{SIGCHLD};
+  for (int turn = 0; turn < at_most; ++turn) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    const std::vector<pid_t> left = children();
+    if (left.empty()) {
+      return;
+    }
+    for (const pid_t child : left) {
+      ::kill(child, turn < asked ? SIGTERM : SIGKILL);
+      ::kill(child, SIGCONT);
+    }
+    (void)ends.wait_for(Seconds{0.1});
   }
 }
 

@@ -10,4 +10,8 @@ void adopt_orphans();
 // signals blocked, as a ChildProcess does.
 void wait_for_orphans();
 
+// Ends the processes that were left behind: asks them, gives them a second, and kills them with all that they leave
+// behind in turn. For a process without other children.
+void end_orphans();
+
 }  // namespace zeus

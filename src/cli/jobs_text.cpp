@@ -4,6 +4,7 @@
 #include "base/ink.hpp"
 #include "base/printable.hpp"
 #include "base/wall_time_text.hpp"
+#include "cli/text_table.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "records/json_writer.hpp"
 
@@ -45,61 +46,6 @@ std::string share(double part, double whole) {
 int count(const JobView& job, records::RecurrenceState state) {
   return static_cast<int>(std::ranges::count(job.recurrences, state, &records::RecurrenceView::state));
 }
-
-// How many columns a string takes on a terminal: one for each character, however many bytes it has in UTF-8.
-std::size_t text_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-}
-
-struct Cell {
-  // Most cells are plain, and made from their string alone.
-  template <std::convertible_to<std::string> Text>
-  Cell(Text&& shown, Ink its_ink = Ink::plain) : text{std::forward<Text>(shown)}, ink{its_ink} {}  // NOLINT
-
-  std::string text;
-  Ink ink;
-};
-
-// A table whose columns are as wide as they need to be; the first is set left, the others right.
-class Table {
- public:
-  Table(const std::vector<std::string>& heading, bool in_colour) : in_colour_{in_colour} {
-    std::vector<Cell>& row = rows_.emplace_back();
-    for (const std::string& title : heading) {
-      row.emplace_back(title, Ink::bold);
-    }
-  }
-
-  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
-
-  [[nodiscard]] std::string text() const {
-    std::vector<std::size_t> widths(rows_.front().size(), 0);
-    for (const std::vector<Cell>& row : rows_) {
-      for (std::size_t column = 0; column < row.size(); ++column) {
-        widths[column] = std::max(widths[column], text_width(row[column].text));
-      }
-    }
-    std::string text;
-    for (const std::vector<Cell>& row : rows_) {
-      std::string line = "  " + shown(row[0]) + std::string(widths[0] - text_width(row[0].text), ' ');
-      for (std::size_t column = 1; column < row.size(); ++column) {
-        line += "  " + std::string(widths[column] - text_width(row[column].text), ' ') + shown(row[column]);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + "\n";
-    }
-    return text;
-  }
-
- private:
-  [[nodiscard]] std::string shown(const Cell& cell) const {
-    return inked(cell.text, cell.text.empty() ? Ink::plain : cell.ink, in_colour_);
-  }
-
-  bool in_colour_;
-  std::vector<std::vector<Cell>> rows_;
-};
 
 // Green and red are for savings and losses that exceed their uncertainty.
 Ink savings_ink(Joules saved, const std::optional<Joules>& uncertainty) {
@@ -152,7 +98,7 @@ std::string heading(const JobView& job, bool in_colour) {
 }
 
 std::string beliefs(const JobView& job, bool in_colour) {
-  Table table{
+  TextTable table{
       {"batch size", "reached", "stopped", "running", "expected cost", "95 % interval of its mean", "best limit"},
       in_colour};
   EnergyColumn costs;
@@ -168,7 +114,7 @@ std::string beliefs(const JobView& job, bool in_colour) {
 }
 
 std::string profiles(const JobView& job, bool in_colour) {
-  Table table{{"batch size", "limit", "epoch", "power", "energy of an epoch", ""}, in_colour};
+  TextTable table{{"batch size", "limit", "epoch", "power", "energy of an epoch", ""}, in_colour};
   EnergyColumn energies;
   for (const records::ArmView& arm : job.arms) {
     for (const records::LimitProfile& limit : arm.limits) {
@@ -193,8 +139,8 @@ std::string outcome_text(const records::TryView& one) {
 }
 
 std::string tries(const JobView& job, bool all, bool in_colour) {
-  Table table{{"try", "recurrence", "batch size", "limit", "why", "outcome", "epochs", "energy", "time", "cost"},
-              in_colour};
+  TextTable table{{"try", "recurrence", "batch size", "limit", "why", "outcome", "epochs", "energy", "time", "cost"},
+                  in_colour};
   const std::size_t first = all || job.tries.size() < tries_shown ? 0 : job.tries.size() - tries_shown;
   EnergyColumn energies;
   EnergyColumn costs;
@@ -215,7 +161,7 @@ std::string tries(const JobView& job, bool all, bool in_colour) {
 }
 
 std::string spent(const records::SpentView& all, bool in_colour) {
-  Table table{{"", "recurrences", "energy", "time", "cost"}, in_colour};
+  TextTable table{{"", "recurrences", "energy", "time", "cost"}, in_colour};
   EnergyColumn energies;
   EnergyColumn costs;
   energies.fit(all.energy, all.energy_uncertainty);
@@ -255,8 +201,9 @@ std::string savings(const JobView& job, bool in_colour) {
   if (!job.savings) {
     return fmt::format("  unknown: {}\n", job.savings_unknown);
   }
-  Table table{{"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"},
-              in_colour};
+  TextTable table{
+      {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"},
+      in_colour};
   EnergyColumn energies;
   EnergyColumn costs;
   for (const records::SavingsView& saved : {*job.savings, *job.savings_last}) {
@@ -309,7 +256,7 @@ std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs
   if (jobs.empty()) {
     return fmt::format("no jobs in {}; `zeus run --job NAME ... -- COMMAND` makes one\n", store);
   }
-  Table table{
+  TextTable table{
       {"job", "recurrences", "reached", "running", "tries", "energy spent", "energy saved", "of the default's", "next"},
       in_colour};
   EnergyColumn spent;

@@ -1,0 +1,147 @@
+#include "base/piped_process.hpp"
+
+#include "base/exec_strings.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <utility>
+
+namespace zeus {
+
+namespace {
+
+constexpr std::size_t kept_errors = 4096;
+
+struct PipeEnds {
+  FileDescriptor reading;
+  FileDescriptor writing;
+};
+
+PipeEnds make_blocking_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw system_failure(errno, "cannot make a pipe");
+  }
+  return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
+}
+
+class SpawnPlan {
+ public:
+  SpawnPlan(int input, int output, int errors) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t signals{};
+    ::sigemptyset(&signals);
+    ::posix_spawnattr_setsigmask(&attributes_, &signals);
+    ::sigfillset(&signals);
+    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawn_file_actions_destroy(&actions_);
+  }
+
+  int spawn(pid_t& process, std::vector<std::string> words, std::vector<std::string> variables) const {
+    return ::posix_spawnp(&process, words.front().c_str(), &actions_, &attributes_, exec_pointers(words).data(),
+                          exec_pointers(variables).data());
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// Returns false at the end of the stream.
+bool read_available(const FileDescriptor& stream, const std::function<void(std::string_view)>& take) {
+  std::array<char, 65'536> buffer{};
+  while (true) {
+    const ssize_t count = ::read(stream.get(), buffer.data(), buffer.size());
+    if (count > 0) {
+      take({buffer.data(), static_cast<std::size_t>(count)});
+    } else if (count == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+}  // namespace
+
+PipedProcess::PipedProcess(std::vector<std::string> words, const Environment& environment, std::string_view input) {
+  PipeEnds to_it = make_blocking_pipe();
+  PipeEnds from_it = make_blocking_pipe();
+  PipeEnds its_errors = make_blocking_pipe();
+  // Before it runs, as it may end at once.
+  write_all(to_it.writing, input, "a pipe");
+  const std::string name = words.front();
+  std::vector<std::string> variables;
+  for (const auto& [variable, value] : environment.variables()) {
+    variables.push_back(fmt::format("{}={}", variable, value));
+  }
+  const SpawnPlan plan{to_it.reading.get(), from_it.writing.get(), its_errors.writing.get()};
+  if (const int error = plan.spawn(process_, std::move(words), std::move(variables)); error != 0) {
+    throw system_failure(error, fmt::format("cannot start {}", name));
+  }
+  end_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, process_, 0))};
+  if (!end_) {
+    const int error = errno;
+    kill();
+    throw system_failure(error, "cannot watch a process");
+  }
+  input_ = std::move(to_it.writing);
+  output_ = std::move(from_it.reading);
+  errors_ = std::move(its_errors.reading);
+  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(errors_.get(), F_SETFL, O_NONBLOCK);
+}
+
+void PipedProcess::read(const std::function<void(std::string_view)>& output) {
+  if (output_ && !read_available(output_, output)) {
+    output_.close();
+  }
+  const auto keep = [this](std::string_view bytes) {
+    last_errors_ += bytes;
+    if (last_errors_.size() > kept_errors) {
+      last_errors_.erase(0, last_errors_.size() - kept_errors);
+    }
+  };
+  if (errors_ && !read_available(errors_, keep)) {
+    errors_.close();
+  }
+}
+
+std::optional<int> PipedProcess::exit_code() {
+  siginfo_t how{};
+  if (process_ < 0 || ::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED | WNOHANG) != 0 || how.si_pid == 0) {
+    return std::nullopt;
+  }
+  process_ = -1;
+  return how.si_code == CLD_EXITED ? how.si_status : 128 + how.si_status;
+}
+
+void PipedProcess::kill() const {
+  if (process_ > 0) {
+    ::kill(-process_, SIGKILL);
+  }
+}
+
+}  // namespace zeus

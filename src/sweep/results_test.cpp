@@ -1,0 +1,132 @@
+#include "sweep/results.hpp"
+#include "sweep/traces.hpp"
+
+#include "records/json_value.hpp"
+#include "trace/power_trace.hpp"
+#include "trace/train_trace.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::sweep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Two batch sizes under two limits, each run once; the last one failed.
+LedgerContent small_ledger() {
+  LedgerContent ledger;
+  EntryTaken taken{.entry = 1, .broadcast = false, .queue = "", .content = {}};
+  taken.content.commands = {"train --name \"x, y\""};
+  taken.content.parameters = {{"batch_size", {"16", "32"}}, {"optimizer", {"adam"}}};
+  taken.content.settings.gpus = 2;
+  taken.content.settings.power_limits = {Watts{100}, Watts{200}};
+  taken.content.settings.target_metric = 0.8;
+  ledger.add(taken);
+  for (std::uint64_t task = 0; task < 4; ++task) {
+    ledger.add(RunStarted{.run = task + 1,
+                          .entry = 1,
+                          .task = task,
+                          .place = "h",
+                          .host = "h",
+                          .command = taken.content.commands.front(),
+                          .parameters = task_at(taken.content, task).parameters,
+                          .at = 0.0});
+    RunEnded ended{.run = task + 1, .outcome = Outcome::done, .why = "", .figures = {}};
+    RunFigures& figures = ended.figures;
+    figures.exit_code = task == 3 ? 1 : 0;
+    if (task == 3) {
+      ended.outcome = Outcome::failed;
+      ended.why = "its command exited with 1";
+    }
+    figures.time = Seconds{12};
+    figures.gpus = {{"GPU-1", "V100", Watts{100}}, {"GPU-2", "V100", Watts{100}}};
+    figures.energy = Energy{.value = Joules{2400}, .uncertainty = Joules{7}};
+    figures.epochs = 3;
+    figures.epoch_time = Seconds{4};
+    figures.epoch_energy = Joules{800};
+    figures.metrics = {0.5, task == 1 ? std::nullopt : std::optional{0.8}, 0.85};
+    ledger.add(ended);
+  }
+  return ledger;
+}
+
+TEST(Results, ACsvHasAColumnForEachParameterAndQuotesWhatNeedsIt) {
+  const std::string csv = results_csv(small_ledger());
+  EXPECT_THAT(csv, HasSubstr("run,state,exit_code,host,place,batch_size,optimizer,power_limit,gpu,"));
+  EXPECT_THAT(
+      csv,
+      HasSubstr("\n1,done,0,h,h,16,adam,100,2 x V100,100,12,2400,7,,3,4,800,0.85,,\"train --name \"\"x, y\"\"\"\n"));
+  EXPECT_THAT(csv, HasSubstr("\n4,failed,1,"));
+}
+
+TEST(Results, JsonHasAReasonForWhatIsUnknown) {
+  LedgerContent ledger = small_ledger();
+  ledger.runs[0].ended.reset();
+  const auto json = records::JsonValue::parse(results_json(ledger));
+  ASSERT_TRUE(json);
+  const auto& run = (*json)["runs"][0];
+  EXPECT_TRUE(run["time_s"].is_null());
+  EXPECT_EQ(*run["reason"]["time_s"].string(), "it is running");
+  EXPECT_EQ(*run["state"].string(), "running");
+  EXPECT_EQ(*(*json)["runs"][1]["parameters"]["batch_size"].string(), "16");
+  EXPECT_EQ((*json)["runs"][1]["energy_j"]["uncertainty"].number(), 7.0);
+}
+
+TEST(Results, ThePageCountsTheRunsThatAreDone) {
+  const records::Findings findings = results_findings(small_ledger());
+  EXPECT_THAT(findings.paragraphs.front(), HasSubstr("3 of 4 runs are done"));
+  const auto& chart = std::get<records::XyChart>(findings.sections.front().figures.front());
+  EXPECT_EQ(chart.series.front().points.size(), 3U);
+  EXPECT_EQ(chart.series.front().points.front().low, 2393.0);
+}
+
+TEST(Traces, AreWhatTheSimulatorReads) {
+  const SweepTraces traces = traces_of(small_ledger(), {});
+  const trace::TrainTrace train = trace::parse_train_trace("t", traces.train);
+  ASSERT_EQ(train.runs.size(), 3U);
+  EXPECT_EQ(train.runs[0].batch_size, 16);
+  EXPECT_EQ(train.runs[0].optimizer, "adam");
+  EXPECT_EQ(train.runs[0].dataset, "sweep");
+  EXPECT_EQ(train.runs[0].target_epoch, 2);
+  EXPECT_EQ(train.runs[1].target_epoch, 3);  // its second epoch has no metric
+  const trace::PowerTrace power = trace::parse_power_trace("p", traces.power.at("V100"));
+  ASSERT_EQ(power.rows.size(), 3U);
+  EXPECT_EQ(power.max_power, Watts{200});
+  EXPECT_EQ(power.rows[0].profile.epoch_time, Seconds{4});
+  EXPECT_EQ(power.rows[0].profile.average_power, Watts{100});  // of one of the two GPUs
+  EXPECT_THAT(traces.left_out, ElementsAre("run 4 is not done"));
+}
+
+TEST(Traces, ATargetThatIsNeverReachedIsAnEmptyField) {
+  const SweepTraces traces = traces_of(small_ledger(), {.target_metric = 0.9});
+  EXPECT_EQ(trace::parse_train_trace("t", traces.train).runs[0].target_epoch, std::nullopt);
+}
+
+TEST(Traces, WithoutARunThatCanBeInThemTheReasonIsGiven) {
+  const auto refusal = [](const LedgerContent& ledger, const TraceColumns& columns) -> std::string {
+    try {
+      traces_of(ledger, columns);
+      return "written";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(refusal(small_ledger(), {.batch_size = "bs"}), HasSubstr("run 1 has no batch size in a parameter 'bs'"));
+  EXPECT_THAT(refusal({}, {}), HasSubstr("the ledger has no run"));
+  LedgerContent silent = small_ledger();
+  for (KnownRun& run : silent.runs) {
+    run.ended->figures.metrics.assign(3, std::nullopt);
+  }
+  EXPECT_THAT(refusal(silent, {}), HasSubstr("run 1 printed no metric"));
+}
+
+}  // namespace
+}  // namespace zeus::sweep

@@ -1,0 +1,118 @@
+// A sweep: takes entries from a queue and runs them on hosts, each run once, and writes down what comes of them. Its
+// folder has hosts.yaml, queue.yaml, consumed.yaml, ledger.jsonl and output/, the output of each run. The main thread
+// of a program, once.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "base/file_descriptor.hpp"
+#include "sweep/engine.hpp"
+#include "sweep/host_file.hpp"
+#include "sweep/host_protocol.hpp"
+#include "sweep/ledger.hpp"
+#include "sweep/queue_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::sweep {
+
+inline constexpr std::string_view ledger_name = "ledger.jsonl";
+
+// Hears what happens, for people.
+class SweepListener {
+ public:
+  SweepListener() = default;
+  SweepListener(const SweepListener&) = delete;
+  SweepListener& operator=(const SweepListener&) = delete;
+  virtual ~SweepListener() = default;
+
+  // Something to know of, one line.
+  virtual void warn(const std::string& line) = 0;
+  // How far the sweep is.
+  virtual void progress(const std::string& line) = 0;
+  virtual void ended(const KnownRun& run) = 0;
+  // A whole line of a run's output, without its end.
+  virtual void line(const std::string& place, std::string_view line) = 0;
+};
+
+struct SweepOptions {
+  std::filesystem::path folder = ".";
+  bool broadcast = false;         // each command on every host, the next one when all are done
+  bool stop_at_failure = false;   // take nothing more after a run that is not done
+  bool wait_for_entries = false;  // at an empty queue
+};
+
+class Sweep {
+ public:
+  // What is passed by reference outlives this. `version` is this program's.
+  Sweep(SweepOptions options, const Engine& engine, const Environment& environment, Clock& clock, std::string version,
+        SweepListener& listener);
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+  ~Sweep();
+
+  // Returns when the queue is empty and all runs have ended, or after signals: true if every run was done and every
+  // host could be used. `signals` is a descriptor of SIGINT, SIGTERM and SIGHUP: after the first SIGINT nothing more is
+  // started, any other signal ends the runs. Throws an Error for files that cannot be read, once all runs have ended.
+  bool run(const FileDescriptor& signals);
+
+ private:
+  struct Seat {
+    Place place;
+    int taken = 0;  // slots
+  };
+  struct Running;
+
+  void open_hosts();
+  void settle_the_past();
+  void finish_interrupted_move();
+  // What the first entry that is not finished wants next; null if all are.
+  const KnownEntry* current_entry();
+  bool take_entry();
+  void check(const QueueEntry& entry) const;
+  void expect_runnable(const QueueEntry& entry) const;
+  void fill();
+  bool fill_from(const KnownEntry& entry);
+  bool fill_broadcast(const KnownEntry& entry);
+  [[nodiscard]] bool is_finished(const KnownEntry& entry) const;
+  void start(const KnownEntry& entry, std::size_t task, Seat& seat);
+  [[nodiscard]] std::unique_ptr<Running> begin(const RunStarted& started, int slots, const std::string& order,
+                                               const std::string& key, const Place& place) const;
+  [[nodiscard]] std::string order_for(const KnownEntry& entry, const Task& task, const std::string& command,
+                                      const std::string& key) const;
+  void wait(const FileDescriptor& signals);
+  void heed_signals(const FileDescriptor& signals);
+  void end_runs();
+  void read(Running& running);
+  void finish(std::size_t index);
+  void give_up_host_if_away(const std::string& label);
+  void show_progress();
+
+  SweepOptions options_;
+  const Engine& engine_;
+  const Environment& environment_;
+  Clock& clock_;
+  std::string version_;
+  SweepListener& listener_;
+  QueueFile queue_;
+  std::vector<Seat> seats_;
+  std::unique_ptr<Ledger> ledger_;
+  std::size_t first_unfinished_ = 0;  // entry
+  std::vector<std::unique_ptr<Running>> running_;
+  std::size_t done_ = 0;  // runs of the ledger
+  std::size_t failed_ = 0;
+  std::size_t lost_ = 0;
+  bool all_well_ = true;
+  bool queue_is_locked_ = false;
+  bool stopping_ = false;  // nothing more is started
+  std::optional<Instant> ending_;
+};
+
+}  // namespace zeus::sweep
