@@ -1,5 +1,6 @@
 #include "base/orphans.hpp"
 
+#include "base/clock.hpp"
 #include "base/file_tree.hpp"
 #include "base/signal_wait.hpp"
 
@@ -55,10 +56,12 @@ void wait_for_orphans() {
 }
 
 void end_orphans() {
-  constexpr int asked = 10;     // times that they are asked, before they are killed
-  constexpr int at_most = 100;  // a process that the kernel cannot kill is left
+  constexpr Seconds asked{1};
+  constexpr Seconds at_most{10};  // a process that the kernel cannot kill is left
+  const SystemClock clock;
+  const Instant began = clock.now();
   const SignalWait ends{SIGCHLD};
-  for (int turn = 0; turn < at_most; ++turn) {
+  while (clock.now() - began < at_most) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     const std::vector<pid_t> left = children();
@@ -66,7 +69,7 @@ void end_orphans() {
       return;
     }
     for (const pid_t child : left) {
-      ::kill(child, turn < asked ? SIGTERM : SIGKILL);
+      ::kill(child, clock.now() - began < asked ? SIGTERM : SIGKILL);
       ::kill(child, SIGCONT);
     }
     (void)ends.wait_for(Seconds{0.1});

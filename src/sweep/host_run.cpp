@@ -238,6 +238,7 @@ class HostRun {
     epochs.finish(ended.figures);
     ended.why_not_run = command.why_not_run().value_or("");
     ended.figures.exit_code = command.exit_code();
+    ended.figures.start_monotonic = measured.start;
     ended.figures.time = measured.time();
     const MeasuredEnergy energy = measured.total_gpu_energy();
     ended.figures.energy = any ? energy.energy : std::nullopt;

@@ -74,6 +74,7 @@ void write_run(records::JsonWriter& json, const KnownRun& run) {
   });
   json.put("started", run.started.at);
   json.put("exit_code", figures.exit_code, why);
+  json.put("start_monotonic_s", figures.start_monotonic, why);
   json.put("time_s", figures.time, why);
   json.put("energy_j", figures.energy, figures.energy_unknown.empty() ? why : figures.energy_unknown);
   json.put("gpus", figures.gpus);

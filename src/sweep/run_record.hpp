@@ -43,6 +43,7 @@ struct RunGpu {
 // Energies are those of all GPUs of the run.
 struct RunFigures {
   std::optional<int> exit_code;
+  std::optional<Seconds> start_monotonic;  // of the command, on the host's monotonic clock
   std::optional<Seconds> time;
   std::vector<RunGpu> gpus;
   std::optional<Energy> energy;
@@ -56,6 +57,7 @@ struct RunFigures {
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("exit_code", self.exit_code);
+    fields("start_monotonic", self.start_monotonic);
     fields("time", self.time);
     fields("gpus", self.gpus);
     fields("energy", self.energy);
