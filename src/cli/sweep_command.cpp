@@ -15,6 +15,7 @@
 #include "sweep/host_run.hpp"
 #include "sweep/ledger.hpp"
 #include "sweep/results.hpp"
+#include "sweep/slurm_sweep.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/version.hpp>
@@ -152,8 +153,12 @@ void SweepDrainCommand::declare(Options& options) {
       "starts nothing more; twice ends the runs. docs/sweep.md has the files and examples. Exits with 1 if a run is\n"
       "not done or a host is left out.");
   add_folder(options, folder_);
-  options.add_option("--engine", engine_, "How runs reach their hosts: ssh, or local for all on this machine")
-      .among({"ssh", "local"})
+  const bool queue = kind_ == Kind::queue;
+  options
+      .add_option("--engine", engine_,
+                  queue ? "How runs reach their hosts: ssh, slurm, or local for all on this machine"
+                        : "How runs reach their hosts: ssh, or local for all on this machine")
+      .among(queue ? std::vector<std::string>{"ssh", "slurm", "local"} : std::vector<std::string>{"ssh", "local"})
       .with_default();
   if (kind_ == Kind::queue) {
     options.add_flag("--daemon", daemon_, "Wait for more entries when the queue is empty, until a signal comes");
@@ -167,6 +172,9 @@ int SweepDrainCommand::run(Context& context) {
   const FileDescriptor signals = service_signals();
   SweepTeller teller{context, show_, quiet_};
   const std::string version{zeus::version()};
+  if (engine_ == "slurm") {
+    return run_in_slurm(context, signals, teller);
+  }
   const std::unique_ptr<sweep::Engine> engine = engine_ == "local"
                                                     ? sweep::make_local_engine(program_folder() / "zeus")
                                                     : sweep::make_ssh_engine(context.environment, version);
@@ -182,11 +190,30 @@ int SweepDrainCommand::run(Context& context) {
   return sweep.run(signals) ? exit_ok : exit_failure;
 }
 
+int SweepDrainCommand::run_in_slurm(Context& context, const FileDescriptor& signals,
+                                    sweep::SweepListener& listener) const {
+  if (stop_at_failure_ || show_) {
+    throw BadUsage{fmt::format("{} is not for Slurm", show_ ? "--show" : "--stop-at-failure"),
+                   "leave it out, or choose another engine"};
+  }
+  sweep::SlurmSweep sweep{{.folder = folder_,
+                           .wait_for_entries = daemon_,
+                           .program = program_folder() / "zeus",
+                           .version = std::string{zeus::version()}},
+                          context.environment,
+                          context.clock,
+                          listener};
+  return sweep.run(signals) ? exit_ok : exit_failure;
+}
+
 void SweepRunCommand::declare(Options& options) {
   options.example("ssh node1 zeus sweep run", "how a sweep starts it");
   options.footer(
       "`zeus sweep queue` and `broadcast` start this on each host. It reads an order, one line of JSON, on standard\n"
-      "input, and ends the run when that input ends.");
+      "input, and ends the run when that input ends. As a task of Slurm it takes the order from a folder.");
+  options.add_option("--task", task_, "The folder of an array of Slurm, of which this is a task")
+      .path()
+      .value_name("DIR");
 }
 
 int SweepRunCommand::run(Context& context) {
@@ -196,7 +223,8 @@ int SweepRunCommand::run(Context& context) {
                          .backends = context.backends,
                          .beside = program_folder(),
                          .lessor = context.lessor};
-  return sweep::run_order(place, zeus::version(), STDIN_FILENO);
+  return task_.empty() ? sweep::run_order(place, zeus::version(), STDIN_FILENO)
+                       : sweep::run_task(place, zeus::version(), task_);
 }
 
 void SweepResultsCommand::declare(Options& options) {

@@ -1,6 +1,7 @@
 // `zeus sweep`: a queue of commands over many machines, and its results. Main thread.
 #pragma once
 
+#include "base/file_descriptor.hpp"
 #include "cli/command.hpp"
 #include "sweep/sweep.hpp"
 #include "sweep/traces.hpp"
@@ -22,6 +23,8 @@ class SweepDrainCommand final : public Command {
   int run(Context& context) override;
 
  private:
+  int run_in_slurm(Context& context, const FileDescriptor& signals, sweep::SweepListener& listener) const;
+
   Kind kind_;
   std::string folder_ = ".";
   std::string engine_ = "ssh";
@@ -38,6 +41,9 @@ class SweepRunCommand final : public Command {
   [[nodiscard]] std::string summary() const override { return "Carry out one run on this host; started by the others"; }
   void declare(Options& options) override;
   int run(Context& context) override;
+
+ private:
+  std::string task_;
 };
 
 class SweepResultsCommand final : public Command {

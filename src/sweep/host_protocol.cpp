@@ -5,6 +5,8 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -26,13 +28,43 @@ std::size_t begun(std::string_view text, std::string_view mark) {
 
 }  // namespace
 
+RunOrder order_for(const EntrySettings& settings, const Task& task, const std::string& command, const std::string& key,
+                   const std::string& version) {
+  return {.version = version,
+          .key = key,
+          .command = command,
+          .gpus = settings.gpus,
+          .power_limit = task.power_limit,
+          .clock = task.clock,
+          .settle = settings.settle,
+          .metric_regex = settings.metric_regex,
+          .epoch_regex = settings.epoch_regex,
+          .output = ""};
+}
+
 std::string order_line(const RunOrder& order) {
-  return records::json_line(order) + '\n';
+  std::string line = records::json_line(order) + '\n';
+  if (line.size() > longest_order) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("a command has more than {} bytes", longest_order),
+                "put it in a script"};
+  }
+  return line;
 }
 
 RunOrder parse_order(std::string_view line) {
   return records::record_from_json<RunOrder>(
       line, {.refusal = "this is not an order of a sweep", .advice = "`zeus sweep queue` starts this command"});
+}
+
+void judge(const Ended& ended, RunEnded& end) {
+  const int exit = ended.figures.exit_code.value_or(0);
+  if (!ended.why_not_run.empty()) {
+    end.outcome = Outcome::failed;
+    end.why = ended.why_not_run;
+  } else {
+    end.outcome = exit == 0 ? Outcome::done : Outcome::failed;
+    end.why = exit == 0 ? "" : fmt::format("its command exited with {}", exit);
+  }
 }
 
 std::string message_bytes(const std::string& key, const HostMessage& message) {

@@ -27,6 +27,7 @@ struct RunOrder {
   Seconds settle;
   std::string metric_regex;
   std::string epoch_regex;
+  std::string output;  // a file for it; empty: standard output
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -39,6 +40,7 @@ struct RunOrder {
     fields("settle", self.settle, field::duration);
     fields("metric_regex", self.metric_regex);
     fields("epoch_regex", self.epoch_regex);
+    fields("output", self.output);
   }
 };
 
@@ -70,9 +72,15 @@ struct Ended {
 
 using HostMessage = std::variant<Waiting, Ended>;
 
+RunOrder order_for(const EntrySettings& settings, const Task& task, const std::string& command, const std::string& key,
+                   const std::string& version);
+// An invalid_argument Error if the command is too long.
 std::string order_line(const RunOrder& order);
 // A corrupt_data Error if it is not an order.
 RunOrder parse_order(std::string_view line);
+
+// The outcome of a run by its end, as its host reports it, with the reason if it is not done.
+void judge(const Ended& ended, RunEnded& end);
 
 // The bytes of a message, to be written between two writes of the command.
 std::string message_bytes(const std::string& key, const HostMessage& message);

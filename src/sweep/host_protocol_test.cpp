@@ -27,7 +27,8 @@ TEST(HostProtocol, AnOrderArrivesAsItWasSent) {
                        .clock = std::nullopt,
                        .settle = Seconds{1.5},
                        .metric_regex = "acc ([0-9]+)",
-                       .epoch_regex = ""};
+                       .epoch_regex = "",
+                       .output = ""};
   std::string line = order_line(order);
   ASSERT_EQ(line.find('\n'), line.size() - 1);
   line.pop_back();

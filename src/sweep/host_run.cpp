@@ -1,10 +1,13 @@
 #include "sweep/host_run.hpp"
 
+#include "base/clock.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/file_tree.hpp"
 #include "base/orphans.hpp"
 #include "measure/devices.hpp"
 #include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
+#include "records/json_writer.hpp"
 #include "run/progress_patterns.hpp"
 #include "run/watched_command.hpp"
 #include "sweep/host_protocol.hpp"
@@ -23,12 +26,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace zeus::sweep {
@@ -41,8 +48,21 @@ constexpr std::string_view whole_run = "run";
 constexpr std::string_view one_epoch = "epoch";
 constexpr std::size_t most_unsettled = 8;
 
+// How a run is connected to the sweep that has ordered it.
+class Link {
+ public:
+  Link() = default;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  virtual ~Link() = default;
+
+  // Waits for `patience` at most; true if the run is not wanted any more.
+  [[nodiscard]] virtual bool has_ended(Seconds patience) const = 0;
+  virtual void send(const HostMessage& message) const = 0;
+};
+
 // The order's stream. It has one line; its end says that the run is not wanted any more.
-class OrderStream {
+class OrderStream final : public Link {
  public:
   explicit OrderStream(int input) : stream_{::fcntl(input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)} {
     if (!stream_) {
@@ -64,8 +84,9 @@ class OrderStream {
     return line;
   }
 
-  // Waits for the end, for `patience` at most.
-  [[nodiscard]] bool has_ended(Seconds patience) const {
+  void answer_with(const std::string& key) { key_ = key; }
+
+  [[nodiscard]] bool has_ended(Seconds patience) const override {
     pollfd input{.fd = stream_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&input, 1, static_cast<int>(patience.value() * 1e3)) <= 0) {
       return false;
@@ -74,14 +95,36 @@ class OrderStream {
     return ::read(stream_.get(), rest.data(), rest.size()) <= 0;
   }
 
+  void send(const HostMessage& message) const override {
+    const FileDescriptor output{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+    write_all(output, message_bytes(key_, message), "standard output");
+  }
+
  private:
   FileDescriptor stream_;
+  std::string key_;
 };
 
-void send(const std::string& key, const HostMessage& message) {
-  static const FileDescriptor output{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
-  write_all(output, message_bytes(key, message), "standard output");
-}
+// A task of Slurm, which ends it by a signal. Nothing waits for its messages but the last one.
+class TaskFiles final : public Link {
+ public:
+  TaskFiles(Clock& clock, std::filesystem::path end) : clock_{clock}, end_{std::move(end)} {}
+
+  [[nodiscard]] bool has_ended(Seconds patience) const override {
+    clock_.sleep_until(clock_.now() + patience);
+    return false;
+  }
+
+  void send(const HostMessage& message) const override {
+    if (const auto* const ended = std::get_if<Ended>(&message)) {
+      FileTree{}.write_durably(end_.string(), records::json_line(*ended) + '\n', Readers::everyone);
+    }
+  }
+
+ private:
+  Clock& clock_;
+  std::filesystem::path end_;
+};
 
 // Sums up the epochs as they end.
 class EpochAccount {
@@ -157,8 +200,8 @@ class EpochAccount {
 
 class HostRun {
  public:
-  HostRun(const run::Place& place, const OrderStream& stream, RunOrder order)
-      : place_{place}, stream_{stream}, order_{std::move(order)}, gpus_{place} {}
+  HostRun(const run::Place& place, const Link& link, RunOrder order)
+      : place_{place}, link_{link}, order_{std::move(order)}, gpus_{place} {}
 
   // Nothing if the run was not wanted any more before it began.
   std::optional<Ended> run() {
@@ -180,11 +223,11 @@ class HostRun {
     std::string said;
     while (std::optional<std::string> why = gpus_.try_to_take(order_.gpus)) {
       if (*why != said) {
-        send(order_.key, Waiting{.what = *why});
+        link_.send(Waiting{.what = *why});
         said = *std::move(why);
       }
       // Not all at the same moment, so that two runs that each need several GPUs do not keep one another waiting.
-      if (stream_.has_ended(look * (0.5 + static_cast<double>(::getpid() % 16) / 16.0))) {
+      if (link_.has_ended(look * (0.5 + static_cast<double>(::getpid() % 16) / 16.0))) {
         return false;
       }
     }
@@ -194,7 +237,7 @@ class HostRun {
   bool settle_down() {
     const Instant until = place_.clock.now() + order_.settle;
     while (place_.clock.now() < until) {
-      if (stream_.has_ended(std::min(look, until - place_.clock.now()))) {
+      if (link_.has_ended(std::min(look, until - place_.clock.now()))) {
         return false;
       }
       gpus_.renew();
@@ -227,7 +270,7 @@ class HostRun {
       for (const trial::Progress& progress : command.wait(look)) {
         epochs.hear(progress);
       }
-      if (stream_.has_ended(Seconds{0})) {
+      if (link_.has_ended(Seconds{0})) {
         command.end();
       }
       gpus_.renew();
@@ -247,7 +290,7 @@ class HostRun {
   }
 
   const run::Place& place_;
-  const OrderStream& stream_;
+  const Link& link_;
   RunOrder order_;
   LeasedGpus gpus_;
 };
@@ -260,25 +303,70 @@ void take_input_away() {
   }
 }
 
-}  // namespace
+void send_output_to(const std::string& name) {
+  const FileDescriptor file{::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  if (!file || ::dup2(file.get(), STDOUT_FILENO) < 0) {
+    throw system_failure(errno, fmt::format("cannot write {}", name));
+  }
+}
 
-int run_order(const run::Place& place, std::string_view version, int input) {
-  const OrderStream stream{input};
-  const RunOrder order = parse_order(stream.read_line());
-  take_input_away();
-  std::optional<Ended> ended;
+// What comes of the order; nothing if it was not wanted any more before it began.
+std::optional<Ended> carry_out(const run::Place& place, const Link& link, const RunOrder& order,
+                               std::string_view version) {
   try {
     if (order.version != version) {
       throw Error{ErrorKind::unavailable,
                   fmt::format("the host has Zeus {}, and the sweep runs with {}", version, order.version),
                   "install the same version on both"};
     }
-    ended = HostRun{place, stream, order}.run();
+    return HostRun{place, link, order}.run();
   } catch (const Error& error) {
-    ended = Ended{.why_not_run = error.what(), .figures = {}};
+    return Ended{.why_not_run = error.what(), .figures = {}};
   }
+}
+
+}  // namespace
+
+int run_order(const run::Place& place, std::string_view version, int input) {
+  OrderStream stream{input};
+  const RunOrder order = parse_order(stream.read_line());
+  stream.answer_with(order.key);
+  take_input_away();
+  if (const std::optional<Ended> ended = carry_out(place, stream, order, version)) {
+    stream.send(*ended);
+  }
+  return 0;
+}
+
+std::filesystem::path order_file(const std::filesystem::path& folder, std::uint64_t number) {
+  return folder / fmt::format("{}.order", number);
+}
+
+std::filesystem::path end_file(const std::filesystem::path& folder, std::uint64_t number) {
+  return folder / fmt::format("{}.end", number);
+}
+
+int run_task(const run::Place& place, std::string_view version, const std::filesystem::path& folder) {
+  const std::string text = place.environment.get("SLURM_ARRAY_TASK_ID").value_or("");
+  std::uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size() || text.empty()) {
+    throw Error{ErrorKind::unavailable, "this is not a task of an array of Slurm: $SLURM_ARRAY_TASK_ID has no number",
+                "`zeus sweep queue --engine slurm` starts this command"};
+  }
+  const std::string file = order_file(folder, number).string();
+  const std::optional<std::string> line = FileTree{}.read(file);
+  if (!line) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no order {}", file), "the nodes must share that folder"};
+  }
+  const RunOrder order = parse_order(*line);
+  take_input_away();
+  send_output_to(order.output);
+  const TaskFiles files{place.clock, end_file(folder, number)};
+  std::optional<Ended> ended = carry_out(place, files, order, version);
   if (ended) {
-    send(order.key, *ended);
+    ended->figures.node = place.environment.get("SLURMD_NODENAME").value_or("");
+    files.send(*ended);
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/holder.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
+#include "sweep/command_filling.hpp"
 
 #include <zeus/error.hpp>
 
@@ -71,37 +72,80 @@ std::string process_with(const FileDescriptor& file) {
 
 }  // namespace
 
-void LedgerContent::add(const LedgerEvent& event) {
-  const auto refuse = [](std::string_view what) {
-    return Error{ErrorKind::corrupt_data, fmt::format("{} that does not fit the lines before it", what)};
-  };
-  if (const auto* taken = std::get_if<EntryTaken>(&event)) {
-    if (taken->entry != entries.size() + 1) {
-      throw refuse("an entry");
-    }
-    entries.push_back({.taken = *taken, .tasks = task_count(taken->content)});
-  } else if (const auto* moved = std::get_if<EntryMoved>(&event)) {
-    if (moved->entry == 0 || moved->entry > entries.size()) {
-      throw refuse("an entry");
-    }
-    entries[moved->entry - 1].moved = true;
-  } else if (const auto* started = std::get_if<RunStarted>(&event)) {
-    if (started->run != runs.size() + 1 || started->entry == 0 || started->entry > entries.size() ||
-        started->task >= entries[started->entry - 1].tasks) {
-      throw refuse("a run");
-    }
-    KnownEntry& entry = entries[started->entry - 1];
-    entry.next_task = std::max<std::size_t>(entry.next_task, started->task + 1);
-    if (entry.taken.broadcast) {
-      entry.begun.emplace(started->task, started->place);
-    }
-    runs.push_back({.started = *started, .ended = std::nullopt});
-  } else if (const auto* ended = std::get_if<RunEnded>(&event)) {
-    if (ended->run == 0 || ended->run > runs.size() || runs[ended->run - 1].ended) {
-      throw refuse("the end of a run");
-    }
-    runs[ended->run - 1].ended = *ended;
+namespace {
+
+Error does_not_fit(std::string_view what) {
+  return Error{ErrorKind::corrupt_data, fmt::format("{} that does not fit the lines before it", what)};
+}
+
+void add_event(LedgerContent& content, const EntryTaken& taken) {
+  if (taken.entry != content.entries.size() + 1) {
+    throw does_not_fit("an entry");
   }
+  content.entries.push_back({.taken = taken, .tasks = task_count(taken.content)});
+}
+
+void add_event(LedgerContent& content, const EntryMoved& moved) {
+  if (moved.entry == 0 || moved.entry > content.entries.size()) {
+    throw does_not_fit("an entry");
+  }
+  content.entries[moved.entry - 1].moved = true;
+}
+
+void add_event(LedgerContent& content, const RunStarted& started) {
+  if (started.run != content.runs.size() + 1 || started.entry == 0 || started.entry > content.entries.size() ||
+      started.task >= content.entries[started.entry - 1].tasks) {
+    throw does_not_fit("a run");
+  }
+  KnownEntry& entry = content.entries[started.entry - 1];
+  entry.next_task = std::max<std::size_t>(entry.next_task, started.task + 1);
+  if (entry.taken.broadcast) {
+    entry.begun.emplace(started.task, started.place);
+  }
+  content.runs.push_back({.started = started, .ended = std::nullopt});
+}
+
+void add_event(LedgerContent& content, const ArrayStarted& array) {
+  for (std::uint64_t i = 0; i < array.count; ++i) {
+    if (array.entry == 0 || array.entry > content.entries.size() ||
+        array.task + i >= content.entries[array.entry - 1].tasks) {
+      throw does_not_fit("an array of runs");
+    }
+    const Task task = task_at(content.entries[array.entry - 1].taken.content, array.task + i);
+    add_event(content, RunStarted{.run = array.run + i,
+                                  .entry = array.entry,
+                                  .task = array.task + i,
+                                  .place = std::string{slurm_place},
+                                  .host = "",
+                                  .command = filled(task.command, task.parameters),
+                                  .parameters = task.parameters,
+                                  .at = array.at});
+  }
+  content.arrays.push_back(array);
+}
+
+void add_event(LedgerContent& content, const RunEnded& ended) {
+  if (ended.run == 0 || ended.run > content.runs.size() || content.runs[ended.run - 1].ended) {
+    throw does_not_fit("the end of a run");
+  }
+  KnownRun& run = content.runs[ended.run - 1];
+  run.ended = ended;
+  if (run.started.host.empty() && !ended.figures.node.empty()) {
+    run.started.host = ended.figures.node;
+    run.started.place = ended.figures.node;
+  }
+}
+
+}  // namespace
+
+void LedgerContent::add(const LedgerEvent& event) {
+  std::visit([this](const auto& one) { add_event(*this, one); }, event);
+}
+
+const ArrayStarted* LedgerContent::array_of(std::uint64_t run) const {
+  const auto found = std::ranges::find_if(
+      arrays, [run](const ArrayStarted& array) { return run >= array.run && run - array.run < array.count; });
+  return found == arrays.end() ? nullptr : &*found;
 }
 
 LedgerContent read_ledger(const std::filesystem::path& file) {

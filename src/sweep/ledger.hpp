@@ -18,7 +18,7 @@
 
 namespace zeus::sweep {
 
-using LedgerEvent = std::variant<EntryTaken, EntryMoved, RunStarted, RunEnded>;
+using LedgerEvent = std::variant<EntryTaken, EntryMoved, RunStarted, ArrayStarted, RunEnded>;
 
 struct KnownEntry {
   EntryTaken taken;
@@ -36,6 +36,10 @@ struct KnownRun {
 struct LedgerContent {
   std::vector<KnownEntry> entries;  // number n at n - 1
   std::vector<KnownRun> runs;       // number n at n - 1
+  std::vector<ArrayStarted> arrays;
+
+  // The array that the run is part of; null if it is in none.
+  [[nodiscard]] const ArrayStarted* array_of(std::uint64_t run) const;
 
   // A corrupt_data Error if the event does not fit what came before.
   void add(const LedgerEvent& event);
@@ -44,6 +48,9 @@ struct LedgerContent {
 // What a ledger has; nothing if there is no such file. A last line that is cut short is left out. Any other line that
 // is not an event is a corrupt_data Error with file and line; so is a ledger of a newer version.
 LedgerContent read_ledger(const std::filesystem::path& file);
+
+// The place of a run that Slurm has not placed yet.
+inline constexpr std::string_view slurm_place = "slurm";
 
 class Ledger {
  public:

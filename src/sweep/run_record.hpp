@@ -45,6 +45,7 @@ struct RunFigures {
   std::optional<int> exit_code;
   std::optional<Seconds> start_monotonic;  // of the command, on the host's monotonic clock
   std::optional<Seconds> time;
+  std::string node;  // that Slurm has chosen
   std::vector<RunGpu> gpus;
   std::optional<Energy> energy;
   std::string energy_unknown;  // why
@@ -59,6 +60,7 @@ struct RunFigures {
     fields("exit_code", self.exit_code);
     fields("start_monotonic", self.start_monotonic);
     fields("time", self.time);
+    fields("node", self.node);
     fields("gpus", self.gpus);
     fields("energy", self.energy);
     fields("energy_unknown", self.energy_unknown);
@@ -119,6 +121,27 @@ struct RunStarted {
     fields("host", self.host);
     fields("command", self.command);
     fields("parameters", self.parameters);
+    fields("at", self.at);
+  }
+};
+
+// Runs that go to Slurm as one array job: of `count` tasks of an entry from `task` on, the numbers from `run` on.
+struct ArrayStarted {
+  static constexpr std::string_view kind = "array";
+  std::uint64_t run = 0;
+  std::uint64_t entry = 0;
+  std::uint64_t task = 0;
+  std::uint64_t count = 0;
+  std::string name;  // of the job, and of its folder
+  double at = 0.0;   // seconds since 1970
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("run", self.run);
+    fields("entry", self.entry);
+    fields("task", self.task);
+    fields("count", self.count, field::count_from_one);
+    fields("name", self.name);
     fields("at", self.at);
   }
 };

@@ -4,7 +4,6 @@
 #include "base/piped_process.hpp"
 #include "base/printable.hpp"
 #include "base/random_id.hpp"
-#include "run/progress_patterns.hpp"
 #include "sweep/command_filling.hpp"
 
 #include <zeus/error.hpp>
@@ -83,8 +82,7 @@ Sweep::Sweep(SweepOptions options, const Engine& engine, const Environment& envi
       environment_{environment},
       clock_{clock},
       version_{std::move(version)},
-      listener_{listener},
-      queue_{options_.folder} {
+      listener_{listener} {
 }
 
 Sweep::~Sweep() = default;
@@ -112,36 +110,18 @@ void Sweep::open_hosts() {
 
 // Runs that an earlier process of this sweep has started: they ended with it, and nothing knows how.
 void Sweep::settle_the_past() {
-  for (const KnownRun& known : ledger_->content().runs) {
-    if (!known.ended) {
-      ledger_->append(RunEnded{
-          .run = known.started.run, .outcome = Outcome::lost, .why = "the sweep ended before it did", .figures = {}});
+  for (std::size_t i = 0; i < book_->content().runs.size(); ++i) {
+    const KnownRun& known = book_->content().runs[i];
+    if (known.ended) {
+      continue;
     }
-    switch (known.ended->outcome) {
-      case Outcome::done:
-        ++done_;
-        break;
-      case Outcome::failed:
-        ++failed_;
-        break;
-      case Outcome::lost:
-        ++lost_;
-        break;
+    if (book_->content().array_of(known.started.run) != nullptr) {
+      throw Error{ErrorKind::conflict, fmt::format("run {} is in Slurm", known.started.run),
+                  "`zeus sweep queue --engine slurm` goes on with it"};
     }
+    book_->end(
+        {.run = known.started.run, .outcome = Outcome::lost, .why = "the sweep ended before it did", .figures = {}});
   }
-}
-
-// An entry that is in the ledger may still be in the queue's file, if the process was killed between the two.
-void Sweep::finish_interrupted_move() {
-  if (ledger_->content().entries.empty() || ledger_->content().entries.back().moved) {
-    return;
-  }
-  const EntryTaken& taken = ledger_->content().entries.back().taken;
-  queue_.refresh();
-  if (queue_.first() != nullptr && queue_.sum() == taken.queue) {
-    queue_.move_first(QueueFile::Move::again);
-  }
-  ledger_->append(EntryMoved{.entry = taken.entry});
 }
 
 bool Sweep::is_finished(const KnownEntry& entry) const {
@@ -159,7 +139,7 @@ bool Sweep::is_finished(const KnownEntry& entry) const {
 }
 
 const KnownEntry* Sweep::current_entry() {
-  const std::vector<KnownEntry>& entries = ledger_->content().entries;
+  const std::vector<KnownEntry>& entries = book_->content().entries;
   while (first_unfinished_ < entries.size() && is_finished(entries[first_unfinished_])) {
     ++first_unfinished_;
   }
@@ -167,12 +147,7 @@ const KnownEntry* Sweep::current_entry() {
 }
 
 void Sweep::check(const QueueEntry& entry) const {
-  const EntrySettings& settings = entry.settings;
-  if (settings.gpus == 0 && (!settings.power_limits.empty() || !settings.clocks.empty())) {
-    throw Error{ErrorKind::invalid_argument, "an entry asks for power limits or clocks, and for no GPU",
-                "say how many GPUs each run has: `zeus: {gpus: 1}`"};
-  }
-  const run::ProgressPatterns patterns{{.metric = settings.metric_regex, .epoch = settings.epoch_regex, .step = ""}};
+  check_settings(entry);
   const std::size_t per_command = task_count(entry) / entry.commands.size();
   for (std::size_t command = 0; command < entry.commands.size(); ++command) {
     const Task task = task_at(entry, command * per_command);
@@ -195,51 +170,13 @@ void Sweep::check(const QueueEntry& entry) const {
   }
 }
 
-void Sweep::expect_runnable(const QueueEntry& entry) const {
-  std::string why;
-  std::string advice;
-  try {
-    check(entry);
-    return;
-  } catch (const Error& error) {
-    why = error.message();
-    advice = error.advice();
-  }
-  throw Error{ErrorKind::corrupt_data,
-              fmt::format("the first entry of {}: {}", (options_.folder / "queue.yaml").string(), why), advice};
-}
-
-// Takes the entry at the top of the queue. Until it is in the ledger it is in the queue, and from then on it counts as
-// taken.
-bool Sweep::take_entry() {
-  const QueueFile::Lock lock = queue_.lock();
-  if (!lock) {
-    if (!std::exchange(queue_is_locked_, true)) {
-      listener_.warn("queue.lock is held, so nothing more is taken from the queue until it is free");
-    }
-    return false;
-  }
-  queue_is_locked_ = false;
-  queue_.refresh();
-  const QueueEntry* const first = queue_.first();
-  if (first == nullptr) {
-    return false;
-  }
-  expect_runnable(*first);
-  const std::uint64_t number = ledger_->content().entries.size() + 1;
-  ledger_->append(
-      EntryTaken{.entry = number, .broadcast = options_.broadcast, .queue = queue_.sum(), .content = *first});
-  queue_.move_first();
-  ledger_->append(EntryMoved{.entry = number});
-  return true;
-}
-
 void Sweep::fill() {
   while (!stopping_) {
     const KnownEntry* entry = current_entry();
     if (entry == nullptr) {
       const bool any_free = std::ranges::any_of(seats_, [](const Seat& seat) { return seat.taken < seat.place.slots; });
-      if (!any_free || (options_.broadcast && !running_.empty()) || !take_entry()) {
+      if (!any_free || (options_.broadcast && !running_.empty()) ||
+          !book_->take_entry(options_.broadcast, [this](const QueueEntry& first) { check(first); })) {
         return;
       }
       continue;
@@ -275,7 +212,7 @@ bool Sweep::fill_broadcast(const KnownEntry& entry) {
         continue;
       }
       const auto is_of_this_task = [&](const std::unique_ptr<Running>& one) {
-        const RunStarted& started = ledger_->content().runs[one->run - 1].started;
+        const RunStarted& started = book_->content().runs[one->run - 1].started;
         return started.entry == entry.taken.entry && started.task == task;
       };
       if (!std::ranges::all_of(running_, is_of_this_task)) {
@@ -288,29 +225,10 @@ bool Sweep::fill_broadcast(const KnownEntry& entry) {
   return false;
 }
 
-std::string Sweep::order_for(const KnownEntry& entry, const Task& task, const std::string& command,
-                             const std::string& key) const {
-  const EntrySettings& settings = entry.taken.content.settings;
-  const std::string line = order_line({.version = version_,
-                                       .key = key,
-                                       .command = command,
-                                       .gpus = settings.gpus,
-                                       .power_limit = task.power_limit,
-                                       .clock = task.clock,
-                                       .settle = settings.settle,
-                                       .metric_regex = settings.metric_regex,
-                                       .epoch_regex = settings.epoch_regex});
-  if (line.size() > longest_order) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("a command has more than {} bytes", longest_order),
-                "put it in a script"};
-  }
-  return line;
-}
-
 void Sweep::start(const KnownEntry& entry, std::size_t task_index, Seat& seat) {
   const Task task = task_at(entry.taken.content, task_index);
   const std::string key = random_id();
-  RunStarted started{.run = ledger_->content().runs.size() + 1,
+  RunStarted started{.run = book_->next_run(),
                      .entry = entry.taken.entry,
                      .task = task_index,
                      .place = seat.place.label,
@@ -322,11 +240,11 @@ void Sweep::start(const KnownEntry& entry, std::size_t task_index, Seat& seat) {
   std::string why_not;
   try {
     started.command = filled(task.command, started.parameters);
-    order = order_for(entry, task, started.command, key);
+    order = order_line(order_for(entry.taken.content.settings, task, started.command, key, version_));
   } catch (const Error& error) {
     why_not = error.what();
   }
-  ledger_->append(started);
+  book_->begin(started);
   if (why_not.empty()) {
     try {
       running_.push_back(begin(started, task.slots, order, key, seat.place));
@@ -337,10 +255,7 @@ void Sweep::start(const KnownEntry& entry, std::size_t task_index, Seat& seat) {
       stopping_ = true;  // the next one would fare no better
     }
   }
-  all_well_ = false;
-  ++failed_;
-  ledger_->append(RunEnded{.run = started.run, .outcome = Outcome::failed, .why = why_not, .figures = {}});
-  listener_.ended(ledger_->content().runs.back());
+  book_->end({.run = started.run, .outcome = Outcome::failed, .why = why_not, .figures = {}});
 }
 
 std::unique_ptr<Sweep::Running> Sweep::begin(const RunStarted& started, int slots, const std::string& order,
@@ -403,28 +318,17 @@ void Sweep::finish(std::size_t index) {
     end.why = "the sweep was told to end";
   } else if (!running.ended) {
     end.why = why_it_is_lost(*code, running.process->last_errors());
-  } else if (!running.ended->why_not_run.empty()) {
-    end.outcome = Outcome::failed;
-    end.why = running.ended->why_not_run;
   } else {
-    const int exit = end.figures.exit_code.value_or(0);
-    end.outcome = exit == 0 ? Outcome::done : Outcome::failed;
-    end.why = exit == 0 ? "" : fmt::format("its command exited with {}", exit);
+    judge(*running.ended, end);
   }
-  std::size_t& count = end.outcome == Outcome::done ? done_ : end.outcome == Outcome::failed ? failed_ : lost_;
-  ++count;
-  ledger_->append(end);
   if (const auto seat = std::ranges::find(seats_, running.label, [](const Seat& one) { return one.place.label; });
       seat != seats_.end()) {
     seat->taken -= running.slots;
   }
   const std::string label = running.label;
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
-  listener_.ended(ledger_->content().runs[end.run - 1]);
-  if (end.outcome != Outcome::done) {
-    all_well_ = false;
-    stopping_ = stopping_ || options_.stop_at_failure;
-  }
+  book_->end(end);
+  stopping_ = stopping_ || (options_.stop_at_failure && end.outcome != Outcome::done);
   if (end.outcome == Outcome::lost && !stopping_) {
     give_up_host_if_away(label);
   }
@@ -496,22 +400,13 @@ void Sweep::wait(const FileDescriptor& signals) {
 void Sweep::show_progress() {
   const KnownEntry* const entry = current_entry();
   const std::size_t of_entry = entry != nullptr && !entry->taken.broadcast ? entry->tasks - entry->next_task : 0;
-  listener_.progress(fmt::format("{} runs done, {} failed, {} lost; {} under way, {} to come", done_, failed_, lost_,
-                                 running_.size(), of_entry + queue_.runs()));
+  book_->show_progress(running_.size(), of_entry);
 }
 
 bool Sweep::run(const FileDescriptor& signals) {
-  ledger_ = std::make_unique<Ledger>(options_.folder / ledger_name);
-  if (ledger_->cut()) {
-    listener_.warn("the last line of the ledger was cut short and is left out; its run counts as lost");
-  }
-  if (!queue_.exists() && ledger_->content().entries.empty() && !options_.wait_for_entries) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no queue.yaml in {}", in_quotes(options_.folder.string())),
-                "write the commands in it, each after a dash; docs/sweep.md has examples"};
-  }
+  book_ = std::make_unique<SweepBook>(options_.folder, listener_, options_.wait_for_entries);
   open_hosts();
   settle_the_past();
-  finish_interrupted_move();
   std::exception_ptr failure;
   while (true) {
     try {
@@ -521,7 +416,7 @@ bool Sweep::run(const FileDescriptor& signals) {
       stopping_ = true;
     }
     show_progress();
-    if (running_.empty() && (stopping_ || (!options_.wait_for_entries && !queue_is_locked_))) {
+    if (running_.empty() && (stopping_ || (!options_.wait_for_entries && !book_->queue_is_locked()))) {
       break;
     }
     if (ending_ && clock_.now() - *ending_ > longest_end) {
@@ -532,7 +427,7 @@ bool Sweep::run(const FileDescriptor& signals) {
   if (failure) {
     std::rethrow_exception(failure);
   }
-  return all_well_;
+  return all_well_ && book_->all_done();
 }
 
 }  // namespace zeus::sweep

@@ -10,7 +10,8 @@
 #include "sweep/host_file.hpp"
 #include "sweep/host_protocol.hpp"
 #include "sweep/ledger.hpp"
-#include "sweep/queue_file.hpp"
+#include "sweep/sweep_book.hpp"
+#include "sweep/sweep_listener.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,25 +23,6 @@
 #include <vector>
 
 namespace zeus::sweep {
-
-inline constexpr std::string_view ledger_name = "ledger.jsonl";
-
-// Hears what happens, for people.
-class SweepListener {
- public:
-  SweepListener() = default;
-  SweepListener(const SweepListener&) = delete;
-  SweepListener& operator=(const SweepListener&) = delete;
-  virtual ~SweepListener() = default;
-
-  // Something to know of, one line.
-  virtual void warn(const std::string& line) = 0;
-  // How far the sweep is.
-  virtual void progress(const std::string& line) = 0;
-  virtual void ended(const KnownRun& run) = 0;
-  // A whole line of a run's output, without its end.
-  virtual void line(const std::string& place, std::string_view line) = 0;
-};
 
 struct SweepOptions {
   std::filesystem::path folder = ".";
@@ -72,12 +54,9 @@ class Sweep {
 
   void open_hosts();
   void settle_the_past();
-  void finish_interrupted_move();
   // What the first entry that is not finished wants next; null if all are.
   const KnownEntry* current_entry();
-  bool take_entry();
   void check(const QueueEntry& entry) const;
-  void expect_runnable(const QueueEntry& entry) const;
   void fill();
   bool fill_from(const KnownEntry& entry);
   bool fill_broadcast(const KnownEntry& entry);
@@ -85,8 +64,6 @@ class Sweep {
   void start(const KnownEntry& entry, std::size_t task, Seat& seat);
   [[nodiscard]] std::unique_ptr<Running> begin(const RunStarted& started, int slots, const std::string& order,
                                                const std::string& key, const Place& place) const;
-  [[nodiscard]] std::string order_for(const KnownEntry& entry, const Task& task, const std::string& command,
-                                      const std::string& key) const;
   void wait(const FileDescriptor& signals);
   void heed_signals(const FileDescriptor& signals);
   void end_runs();
@@ -101,16 +78,11 @@ class Sweep {
   Clock& clock_;
   std::string version_;
   SweepListener& listener_;
-  QueueFile queue_;
   std::vector<Seat> seats_;
-  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<SweepBook> book_;
   std::size_t first_unfinished_ = 0;  // entry
   std::vector<std::unique_ptr<Running>> running_;
-  std::size_t done_ = 0;  // runs of the ledger
-  std::size_t failed_ = 0;
-  std::size_t lost_ = 0;
   bool all_well_ = true;
-  bool queue_is_locked_ = false;
   bool stopping_ = false;  // nothing more is started
   std::optional<Instant> ending_;
 };
