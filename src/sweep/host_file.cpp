@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_places = 100'000;
 
-// ssh would take such a name for an option, and a file's name for output cannot have a slash.
+// ssh would take a name that begins with a dash for an option.
 bool is_host_name(const std::string& host) {
   return !host.empty() && !host.starts_with('-') && std::ranges::all_of(host, [](unsigned char letter) {
     return letter > ' ' && letter != 0x7f && letter != '\'' && letter != '"' && letter != '\\' && letter != '$' &&
