@@ -16,6 +16,8 @@
 #include "cli/doctor_command.hpp"
 #include "cli/init_command.hpp"
 #include "cli/jobs_command.hpp"
+#include "cli/llm_bench_command.hpp"
+#include "cli/llm_command.hpp"
 #include "cli/measure_command.hpp"
 #include "cli/monitor_command.hpp"
 #include "cli/pipeline_command.hpp"
@@ -68,6 +70,8 @@ int main(int argc, char** argv) {
   simulations.push_back(std::make_unique<zeus::cli::SimulateJobCommand>());
   simulations.push_back(std::make_unique<zeus::cli::SimulateClusterCommand>());
   simulations.push_back(std::make_unique<zeus::cli::SimulatePaperCommand>());
+  zeus::cli::Commands of_models;
+  of_models.push_back(std::make_unique<zeus::cli::LlmBenchCommand>());
   zeus::cli::Commands commands;
   commands.push_back(std::make_unique<zeus::cli::DevicesCommand>());
   commands.push_back(std::make_unique<zeus::cli::DoctorCommand>());
@@ -84,6 +88,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::ServeCommand>());
   commands.push_back(std::make_unique<zeus::cli::TokenCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());
+  commands.push_back(std::make_unique<zeus::cli::LlmCommand>(std::move(of_models)));
   commands.push_back(std::make_unique<zeus::cli::DemoCommand>(make_virtual_gpu));
   commands.push_back(std::make_unique<zeus::cli::CompletionsCommand>(commands));
   return zeus::cli::run_program(zeus::version(), commands, arguments, context);

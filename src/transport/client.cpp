@@ -103,6 +103,9 @@ struct StreamReader::State {
       : plan{std::move(its_plan)}, connection{plan}, reader{request.method == "HEAD", plan.longest_answer} {
     connection.allow(plan.answer_time);
     connection.send(request_text(plan, request));
+  }
+
+  void receive_head() {
     while (!is_over && !is_stream()) {
       receive();
     }
@@ -128,13 +131,20 @@ struct StreamReader::State {
   }
 };
 
-StreamReader::StreamReader(ClientPlan plan, const Request& request)
+StreamReader::StreamReader(ClientPlan plan, const Request& request, Until until)
     : state_{std::make_unique<State>(std::move(plan), request)} {
+  if (until == Until::head) {
+    state_->receive_head();
+  }
 }
 
 StreamReader::StreamReader(StreamReader&&) noexcept = default;
 StreamReader& StreamReader::operator=(StreamReader&&) noexcept = default;
 StreamReader::~StreamReader() = default;
+
+bool StreamReader::has_head() const {
+  return state_->reader.has_head();
+}
 
 const Answer& StreamReader::answer() const {
   return state_->reader.answer();
@@ -142,11 +152,12 @@ const Answer& StreamReader::answer() const {
 
 std::optional<std::string> StreamReader::read(Seconds patience) {
   State& state = *state_;
+  state.connection.allow(patience);
+  state.receive_head();
   if (!state.is_stream()) {
     return std::nullopt;
   }
   std::string& body = state.reader.answer().body;
-  state.connection.allow(patience);
   while (body.empty() && !state.is_over) {
     state.receive();
   }

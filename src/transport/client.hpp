@@ -66,16 +66,22 @@ class HttpClient {
 // Reads an answer without an end, piece by piece, as it comes.
 class StreamReader {
  public:
+  // How far the constructor goes: until the request is sent, or until the head of the answer is there, too.
+  enum class Until { sent, head };
+
   // Sends the request and waits for the head. If its status is not that of a stream, `answer()` has the body.
-  StreamReader(ClientPlan plan, const Request& request);
+  StreamReader(ClientPlan plan, const Request& request, Until until = Until::head);
   StreamReader(const StreamReader&) = delete;
   StreamReader& operator=(const StreamReader&) = delete;
   StreamReader(StreamReader&&) noexcept;
   StreamReader& operator=(StreamReader&&) noexcept;
   ~StreamReader();
 
+  // Once the head is there.
+  [[nodiscard]] bool has_head() const;
   [[nodiscard]] const Answer& answer() const;
-  // The next bytes, never none; empty when the stream has ended. Throws a timeout Error if nothing came within
+  // The next bytes, never none; empty when the stream has ended. Waits for the head, too, if it is not there yet; an
+  // answer that is not a stream is then read to its end. Throws a timeout Error if nothing came within
   // `patience`, after which reading may go on, and an unavailable Error if the connection broke off.
   std::optional<std::string> read(Seconds patience);
   // For poll(), to learn that there is something to read.

@@ -1,0 +1,104 @@
+#include "cli/served_model_options.hpp"
+
+#include "base/printable.hpp"
+#include "cli/input_file.hpp"
+#include "command_line/options.hpp"
+#include "device/gpu_names.hpp"
+#include "remote_jobs/server_address.hpp"
+#include "serving/answer_stream.hpp"
+#include "serving/server_process.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr std::string_view version_of_interface = "/v1";
+
+ErrorKind kind_of_status(int status) {
+  return status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable;
+}
+
+Error refused_models(const transport::Answer& answer, const std::string& server) {
+  const std::string said = printable(shortened(serving::error_text(answer.body), 200));
+  return {kind_of_status(answer.status),
+          fmt::format("{}/v1/models answers {} {}{}{}", server, answer.status, transport::reason_of(answer.status),
+                      said.empty() ? "" : ": ", said),
+          answer.status == 401 || answer.status == 403
+              ? "give the server's key by --api-key-file or OPENAI_API_KEY"
+              : "check that a server that speaks OpenAI's HTTP is at this URL"};
+}
+
+}  // namespace
+
+void ServedModelOptions::declare(Options& options) {
+  options.group("The server");
+  options.add_option("--url", url_, "Where it is, with or without /v1 at the end").required();
+  options.add_option("--model", model_, "Which of its models to ask").with_default("the only one");
+  options.add_option("--api-key-file", key_file_, "A file with its key")
+      .path()
+      .with_default("OPENAI_API_KEY in the environment");
+  options
+      .add_option("--gpus", gpus_,
+                  "The GPUs that it uses: by number, as `zeus devices` shows it, or by UUID; without this, those of "
+                  "the process that listens at the URL's port, on this machine")
+      .delimiter(',')
+      .value_name("GPU,GPU");
+}
+
+std::string ServedModelOptions::find_key(const Context& context) const {
+  if (!key_file_) {
+    return context.environment.get("OPENAI_API_KEY").value_or("");
+  }
+  std::string key = read_input_file(*key_file_);
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r' || key.back() == ' ')) {
+    key.pop_back();
+  }
+  return key;
+}
+
+ModelServer ServedModelOptions::find_server(const Context& context) const {
+  const remote_jobs::ServerAddress address = remote_jobs::server_address(url_, context.environment);
+  ModelServer server{
+      .plan = {.server = address.endpoint,
+               .token = address.token.empty() ? find_key(context) : address.token,
+               .connect_time = Seconds{5},
+               .answer_time = Seconds{30},
+               .channel = address.authorities ? address.authorities->channel_to(address.endpoint.host_port)
+                                              : transport::ChannelOver{}},
+      .prefix = address.prefix,
+      .shown = address.shown,
+      .model = {}};
+  if (server.prefix.ends_with(version_of_interface)) {
+    server.prefix.resize(server.prefix.size() - version_of_interface.size());
+  }
+  transport::HttpClient client{server.plan};
+  const transport::Answer answer = client.ask({.method = "GET", .path = server.prefix + "/v1/models"});
+  if (answer.status == 404 && !model_.empty()) {
+    server.model.id = model_;
+    return server;
+  }
+  if (answer.status != 200) {
+    throw refused_models(answer, server.shown);
+  }
+  server.model = serving::choose_model(serving::read_models(answer.body), model_);
+  return server;
+}
+
+std::vector<int> ServedModelOptions::find_gpus(const Context& context, const device::Inventory& inventory,
+                                               const ModelServer& server) const {
+  if (!gpus_.empty()) {
+    return device::numbers_of(inventory, gpus_);
+  }
+  if (server.plan.server.host_port.empty()) {
+    throw Error{ErrorKind::not_found, "the server is behind a socket without a port", "name its GPUs by --gpus"};
+  }
+  return serving::gpus_of_server(context.files, inventory, server.plan.server.host_port);
+}
+
+}  // namespace zeus::cli

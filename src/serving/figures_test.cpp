@@ -1,0 +1,179 @@
+#include "serving/figures.hpp"
+
+#include "serving/steady_window.hpp"
+#include "serving/traffic.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zeus::serving {
+namespace {
+
+constexpr Instant start{1'000'000'000'000};
+
+Instant at(double seconds) {
+  return start + Seconds{seconds};
+}
+
+// Slices of a quarter of a second at this power.
+std::vector<Slice> slices_at(double watts, double seconds) {
+  std::vector<Slice> slices;
+  for (int i = 0; i < static_cast<int>(seconds * 4); ++i) {
+    Energy energy;
+    energy.value = Joules{watts / 4};
+    energy.set_uncertainty(Joules{0.01}, Joules{0});
+    slices.push_back({.begin = at(i * 0.25), .end = at(i * 0.25 + 0.25), .energy = {.energy = energy}});
+  }
+  return slices;
+}
+
+// One that has `pieces` at equal distances, of `tokens` in all.
+Answer answer_of(double from, double to, int pieces, std::uint64_t tokens) {
+  Answer answer{.due = at(from), .sent = at(from), .ended = at(to)};
+  for (int i = 1; i <= pieces; ++i) {
+    answer.arrivals.push_back(at(from + (to - from) * i / pieces));
+  }
+  answer.usage = Usage{.prompt_tokens = 10, .output_tokens = tokens};
+  answer.finish_reason = "length";
+  return answer;
+}
+
+// `places` at once, each answer one second long and a bit off from its neighbour.
+std::vector<Answer> closed_loop(int places, double seconds, std::uint64_t tokens = 20) {
+  std::vector<Answer> answers;
+  for (int i = 0; i < static_cast<int>(seconds); ++i) {
+    for (int place = 0; place < places; ++place) {
+      const double from = i + 0.013 * place;
+      answers.push_back(answer_of(from, from + 1, 10, tokens));
+    }
+  }
+  return answers;
+}
+
+TEST(SteadyFigures, AreWhatWasTakenForWhatWasDelivered) {
+  const SteadyFigures figures = steady_figures(slices_at(200, 30), closed_loop(8, 30), start);
+  ASSERT_TRUE(figures.energy_per_output_token) << figures.why_not_steady;
+  EXPECT_NEAR(figures.energy_per_output_token->value.value(), 200.0 / 160, 0.02);
+  EXPECT_NEAR(figures.energy_per_answer->value.value(), 200.0 / 8, 0.4);
+  EXPECT_NEAR(figures.output_tokens_per_second->value, 160, 2);
+  EXPECT_NEAR(figures.power->value, 200, 1e-6);
+  EXPECT_NEAR(figures.in_flight->value, 8, 0.1);
+  EXPECT_DOUBLE_EQ(figures.output_tokens_per_answer->value, 20);
+  EXPECT_NEAR(figures.time_per_answer->p99.value.value(), 1.0, 1e-6);
+  EXPECT_NEAR(figures.time_between_tokens->p50.value.value(), 0.1, 1e-6);
+  EXPECT_NEAR(figures.time_to_first_token->p50.value.value(), 0.1, 1e-6);
+}
+
+TEST(SteadyFigures, BeginWhenEveryFirstAnswerHasEnded) {
+  std::vector<Answer> answers = closed_loop(8, 30);
+  answers.front() = answer_of(0, 5.1, 10, 20);
+  const SteadyFigures figures = steady_figures(slices_at(200, 30), answers, start);
+  ASSERT_TRUE(figures.begin) << figures.why_not_steady;
+  EXPECT_GE(figures.begin->value(), 5.1);
+  EXPECT_LE(figures.begin->value() + figures.time->value(), 29.2);
+}
+
+TEST(SteadyFigures, AreNoneForAShortRun) {
+  const SteadyFigures figures = steady_figures(slices_at(200, 4), closed_loop(8, 4), start);
+  EXPECT_FALSE(figures.energy_per_output_token);
+  EXPECT_NE(figures.why_not_steady.find("too short"), std::string::npos);
+  EXPECT_EQ(figures.why_no_energy_per_token, figures.why_not_steady);
+}
+
+TEST(SteadyFigures, AreNoneWhilePowerStillRises) {
+  std::vector<Slice> slices = slices_at(200, 30);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    slices[i].energy.energy->value += Joules{0.5 * static_cast<double>(i)};
+  }
+  const SteadyFigures figures = steady_figures(slices, closed_loop(8, 30), start);
+  EXPECT_FALSE(figures.power);
+  EXPECT_NE(figures.why_not_steady.find("never became steady"), std::string::npos) << figures.why_not_steady;
+  EXPECT_NE(figures.why_not_steady.find("watts"), std::string::npos) << figures.why_not_steady;
+}
+
+TEST(SteadyFigures, LeaveOutABeginningThatDiffers) {
+  std::vector<Slice> slices = slices_at(200, 40);
+  for (std::size_t i = 0; i < 30; ++i) {
+    slices[i].energy.energy->value = Joules{20};
+  }
+  const SteadyFigures figures = steady_figures(slices, closed_loop(8, 40), start);
+  ASSERT_TRUE(figures.power) << figures.why_not_steady;
+  EXPECT_GE(figures.begin->value(), 5.0);
+  EXPECT_NEAR(figures.power->value, 200, 5);
+}
+
+TEST(SteadyFigures, OfALostGpuHaveTimesButNoEnergy) {
+  std::vector<Slice> slices = slices_at(200, 30);
+  slices[60].energy = {.energy = {}, .reason = "the GPU is lost"};
+  const SteadyFigures figures = steady_figures(slices, closed_loop(8, 30), start);
+  EXPECT_FALSE(figures.energy_per_output_token);
+  EXPECT_EQ(figures.why_no_energy_per_token, "the GPU is lost");
+  EXPECT_TRUE(figures.time_per_answer);
+  EXPECT_TRUE(figures.output_tokens_per_second);
+}
+
+TEST(SteadyFigures, TokensOfAFailedAnswerCountAsFarAsTheyCame) {
+  std::vector<Answer> answers = closed_loop(8, 30);
+  const SteadyFigures all = steady_figures(slices_at(200, 30), answers, start);
+  for (std::size_t i = 0; i < answers.size(); i += 10) {
+    answers[i].failure = "broke off";
+    answers[i].usage.reset();
+    answers[i].arrivals.resize(5);
+  }
+  const SteadyFigures some = steady_figures(slices_at(200, 30), answers, start);
+  ASSERT_TRUE(some.energy_per_output_token) << some.why_not_steady;
+  EXPECT_NEAR(some.energy_per_output_token->value / all.energy_per_output_token->value, 1 / 0.95, 0.01);
+  EXPECT_NEAR(some.energy_per_answer->value / all.energy_per_answer->value, 1 / 0.9, 0.02);
+}
+
+TEST(SteadyFigures, AnAnswerAcrossAnEdgeCountsInParts) {
+  // One long answer a time: most of the window's edges cut one.
+  std::vector<Answer> answers;
+  for (int i = 0; i < 20; ++i) {
+    answers.push_back(answer_of(i * 2.7, i * 2.7 + 2.7, 27, 54));
+  }
+  const SteadyFigures figures = steady_figures(slices_at(100, 54), answers, start);
+  ASSERT_TRUE(figures.energy_per_answer) << figures.why_not_steady;
+  EXPECT_NEAR(figures.energy_per_answer->value.value(), 270, 10);
+}
+
+TEST(AnswerCounts, NoFailureIsDropped) {
+  std::vector<Answer> answers = closed_loop(2, 3);
+  answers[0].failure = "status 429";
+  answers[0].detail = "slow down";
+  answers[1].failure = "status 429";
+  answers[2].failure = unfinished;
+  answers[3].sent = answers[3].due + Seconds{1};
+  const AnswerCounts counts = answer_counts(answers);
+  EXPECT_EQ(counts.sent, 6U);
+  EXPECT_EQ(counts.whole, 3U);
+  EXPECT_EQ(counts.failed, 2U);
+  EXPECT_EQ(counts.unfinished, 1U);
+  EXPECT_EQ(counts.late, 1U);
+  EXPECT_EQ(counts.failures, (std::vector<CountOf>{{"status 429", 2, "slow down"}}));
+  EXPECT_EQ(counts.finish_reasons, (std::vector<CountOf>{{"length", 3, ""}}));
+}
+
+TEST(BenchResults, AreReadAsTheyWereWritten) {
+  BenchResult result;
+  result.url = "http://127.0.0.1:1";
+  result.model = "m";
+  result.gpus = {{.index = 0, .uuid = "GPU-1", .name = "A"}};
+  result.answers = answer_counts(closed_loop(8, 30));
+  result.steady = steady_figures(slices_at(200, 30), closed_loop(8, 30), start);
+  const std::string json = to_json(result);
+  EXPECT_EQ(to_json(bench_result_from_json(json)), json);
+  result.steady = steady_figures({}, {}, start);
+  const std::string unknown = to_json(result);
+  EXPECT_EQ(to_json(bench_result_from_json(unknown)), unknown);
+  EXPECT_THROW(static_cast<void>(bench_result_from_json("{}")), Error);
+}
+
+}  // namespace
+}  // namespace zeus::serving

@@ -1,0 +1,28 @@
+// The models that a server offers at /v1/models, and what its program is by that list. Pure functions of the answer's
+// bytes; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::serving {
+
+struct ServedModel {
+  std::string id;
+  std::string owner;  // "vllm", "sglang", "llamacpp" ...; empty if the server does not say
+
+  friend bool operator==(const ServedModel&, const ServedModel&) = default;
+};
+
+// Throws a corrupt_data Error if the bytes are not such a list.
+std::vector<ServedModel> read_models(std::string_view body);
+
+// The one to ask: the named one, or the only one. Errors list what there is: not_found, or invalid_argument if several
+// are served and none is named.
+const ServedModel& choose_model(const std::vector<ServedModel>& models, std::string_view name);
+
+// Whether the server's program has "ignore_eos": answers are then as long as they are allowed to be.
+bool has_ignore_eos(const ServedModel& model);
+
+}  // namespace zeus::serving
