@@ -17,7 +17,9 @@
 #include "cli/init_command.hpp"
 #include "cli/jobs_command.hpp"
 #include "cli/llm_bench_command.hpp"
+#include "cli/llm_board_command.hpp"
 #include "cli/llm_command.hpp"
+#include "cli/llm_compare_command.hpp"
 #include "cli/measure_command.hpp"
 #include "cli/monitor_command.hpp"
 #include "cli/pipeline_command.hpp"
@@ -72,6 +74,8 @@ int main(int argc, char** argv) {
   simulations.push_back(std::make_unique<zeus::cli::SimulatePaperCommand>());
   zeus::cli::Commands of_models;
   of_models.push_back(std::make_unique<zeus::cli::LlmBenchCommand>());
+  of_models.push_back(std::make_unique<zeus::cli::LlmBoardCommand>());
+  of_models.push_back(std::make_unique<zeus::cli::LlmCompareCommand>());
   zeus::cli::Commands commands;
   commands.push_back(std::make_unique<zeus::cli::DevicesCommand>());
   commands.push_back(std::make_unique<zeus::cli::DoctorCommand>());

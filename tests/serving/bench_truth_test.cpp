@@ -177,7 +177,7 @@ class Coverage {
 std::uint64_t population() {
   // The nightly run asks for all of them.
   const char* const wanted = std::getenv("ZEUS_SERVED_MODELS");
-  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : drawn<std::uint64_t>(100);
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : drawn<std::uint64_t>(40);
 }
 
 TEST(BenchTruth, TheEnergyOfATokenAndOfAnAnswerIsWithinItsInterval) {
@@ -203,6 +203,9 @@ TEST(BenchTruth, TheEnergyOfATokenAndOfAnAnswerIsWithinItsInterval) {
               tokens.median_off());
   std::printf("per answer: held %.3f, median half-width %.4f, median error %.4f\n", answers.held(),
               answers.median_width(), answers.median_off());
+  if (sanitized) {
+    return;  // too few to judge
+  }
   EXPECT_GE(tokens.held(), 0.93);
   EXPECT_GE(answers.held(), 0.93);
   EXPECT_LE(tokens.median_width(), 0.03);
