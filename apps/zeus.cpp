@@ -20,6 +20,7 @@
 #include "cli/llm_board_command.hpp"
 #include "cli/llm_command.hpp"
 #include "cli/llm_compare_command.hpp"
+#include "cli/llm_tune_command.hpp"
 #include "cli/measure_command.hpp"
 #include "cli/monitor_command.hpp"
 #include "cli/pipeline_command.hpp"
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   of_models.push_back(std::make_unique<zeus::cli::LlmBenchCommand>());
   of_models.push_back(std::make_unique<zeus::cli::LlmBoardCommand>());
   of_models.push_back(std::make_unique<zeus::cli::LlmCompareCommand>());
+  of_models.push_back(std::make_unique<zeus::cli::LlmTuneCommand>());
   zeus::cli::Commands commands;
   commands.push_back(std::make_unique<zeus::cli::DevicesCommand>());
   commands.push_back(std::make_unique<zeus::cli::DoctorCommand>());

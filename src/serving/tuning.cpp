@@ -1,0 +1,261 @@
+#include "serving/tuning.hpp"
+
+#include "base/amount_text.hpp"
+#include "base/printable.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+namespace zeus::serving {
+
+namespace {
+
+constexpr std::array<int, 4> known_percents{50, 90, 95, 99};
+constexpr std::size_t misses_to_end = 2;
+constexpr std::uint64_t most_effort = 8;
+constexpr std::size_t most_refined = 2;
+// A limit that is so near to what a GPU draws, or to the lowest one, leaves too little room for limits between.
+constexpr double room_for_limits = 1.15;
+
+[[noreturn]] void refuse_bound(std::string_view text) {
+  throw Error{ErrorKind::invalid_argument, fmt::format("{} is not a bound of latency", in_quotes(text)),
+              "write as in ttft=0.5s,itl=50ms@99: ttft, itl or e2el, a time, and @50, @90, @95 or @99"};
+}
+
+LatencyBound bound_in(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    refuse_bound(text);
+  }
+  const auto timed = field::named<Timed>(text.substr(0, equals));
+  std::string_view time = text.substr(equals + 1);
+  LatencyBound bound;
+  if (const std::size_t at = time.find('@'); at != std::string_view::npos) {
+    const std::string_view percent = time.substr(at + 1);
+    const auto [end, error] = std::from_chars(percent.data(), percent.data() + percent.size(), bound.percent);
+    if (error != std::errc{} || end != percent.data() + percent.size()) {
+      refuse_bound(text);
+    }
+    time = time.substr(0, at);
+  }
+  if (!timed || std::ranges::find(known_percents, bound.percent) == known_percents.end()) {
+    refuse_bound(text);
+  }
+  bound.timed = *timed;
+  bound.most = parse_seconds(time);
+  if (bound.most <= Seconds{0}) {
+    refuse_bound(text);
+  }
+  return bound;
+}
+
+const std::optional<Times>& times_in(const SteadyFigures& figures, Timed timed) {
+  switch (timed) {
+    case Timed::first:
+      return figures.time_to_first_token;
+    case Timed::between:
+      return figures.time_between_tokens;
+    case Timed::whole:
+      break;
+  }
+  return figures.time_per_answer;
+}
+
+const TimePercentile& percentile_in(const Times& times, int percent) {
+  switch (percent) {
+    case 50:
+      return times.p50;
+    case 90:
+      return times.p90;
+    case 95:
+      return times.p95;
+    default:
+      return times.p99;
+  }
+}
+
+Verdict verdict_on(const SteadyFigures& figures, const LatencyBound& bound) {
+  const std::optional<Times>& times = times_in(figures, bound.timed);
+  if (!times) {
+    return {.why_not = fmt::format("{} is unknown", field::name_of(bound.timed))};
+  }
+  const TimePercentile& found = percentile_in(*times, bound.percent);
+  const bool may_be_within = found.value <= bound.most;
+  if (!found.high) {
+    return {.why_not = fmt::format("too few answers to know {} at {} %", field::name_of(bound.timed), bound.percent),
+            .is_unclear = may_be_within};
+  }
+  if (*found.high <= bound.most) {
+    return {};
+  }
+  return {.why_not = fmt::format("{} at {} % may be {:.4g} ms", field::name_of(bound.timed), bound.percent,
+                                 Milliseconds{*found.high}.value()),
+          .is_unclear = may_be_within};
+}
+
+bool is_allowed(const SettingLimits& limits, Watts limit) {
+  return std::ranges::all_of(limits.allowed, [limit](const auto& ranges) { return device::hold(ranges, limit); });
+}
+
+// In the order in which settings are tried.
+bool is_lower(const PowerSetting& one, const PowerSetting& other) {
+  const auto unlocked = Megahertz{1e9};
+  return std::pair{one.limit, one.clock.value_or(unlocked)} < std::pair{other.limit, other.clock.value_or(unlocked)};
+}
+
+const Energy& energy_per_token(const TriedSetting& one) {
+  return *one.result.steady.energy_per_output_token;
+}
+
+}  // namespace
+
+std::vector<LatencyBound> read_bounds(std::string_view text) {
+  std::vector<LatencyBound> bounds;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    bounds.push_back(bound_in(text.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return bounds;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string to_text(const LatencyBound& bound) {
+  return fmt::format("{}={}@{}", field::name_of(bound.timed), zeus::to_text(bound.most), bound.percent);
+}
+
+Verdict verdict_on(const SteadyFigures& figures, const std::vector<LatencyBound>& bounds) {
+  if (!figures.energy_per_output_token) {
+    return {.why_not = figures.why_no_energy_per_token};
+  }
+  Verdict all;
+  for (const LatencyBound& bound : bounds) {
+    Verdict one = verdict_on(figures, bound);
+    // One that is not kept outweighs one that is unclear.
+    if (!one.why_not.empty() && (all.why_not.empty() || (all.is_unclear && !one.is_unclear))) {
+      all = std::move(one);
+    }
+  }
+  return all;
+}
+
+std::vector<PowerSetting> settings_below(const SettingLimits& limits, Watts drawn, std::size_t steps) {
+  std::vector<PowerSetting> settings;
+  const Watts top = std::min(limits.highest, drawn);
+  if (top >= limits.lowest * room_for_limits || limits.clocks.size() < 2) {
+    const Watts step = (top - limits.lowest) / static_cast<double>(steps);
+    for (std::size_t i = 1; i <= steps && step > Watts{0}; ++i) {
+      const Watts limit = top - step * static_cast<double>(i);
+      if (is_allowed(limits, limit)) {
+        settings.push_back({.limit = limit, .clock = {}});
+      }
+    }
+    return settings;
+  }
+  // The highest clock is the one that the GPU has without a lock.
+  const std::size_t clocks = limits.clocks.size() - 1;
+  const std::size_t count = std::min(steps, clocks);
+  for (std::size_t i = 1; i <= count; ++i) {
+    settings.push_back({.limit = limits.highest, .clock = limits.clocks[i * clocks / count]});
+  }
+  return settings;
+}
+
+Tuning::Tuning(SettingLimits limits, std::vector<LatencyBound> bounds, std::size_t steps)
+    : limits_{std::move(limits)},
+      bounds_{std::move(bounds)},
+      steps_{steps},
+      to_try_{{.limit = limits_.highest, .clock = {}}} {
+}
+
+bool Tuning::has_descended() const {
+  const auto is_out = [](const TriedSetting& one) { return !one.verdict.why_not.empty(); };
+  if (refined_ > 0 || tried_.size() >= to_try_.size() ||
+      (tried_.size() >= misses_to_end && std::all_of(tried_.end() - misses_to_end, tried_.end(), is_out))) {
+    return true;
+  }
+  const auto least = best();
+  if (!least || is_out(tried_.back())) {
+    return false;
+  }
+  const Energy& last = energy_per_token(tried_.back());
+  const Energy& lowest = energy_per_token(tried_[*least]);
+  return last.value - last.uncertainty > lowest.value + lowest.uncertainty;
+}
+
+// Halfway from the best to the next lower one, if that is not within the bounds.
+std::optional<PowerSetting> Tuning::between() const {
+  const auto least = best();
+  if (!least) {
+    return std::nullopt;
+  }
+  const PowerSetting& from = tried_[*least].setting;
+  const TriedSetting* next_lower = nullptr;
+  for (const TriedSetting& one : tried_) {
+    if (is_lower(one.setting, from) && (next_lower == nullptr || is_lower(next_lower->setting, one.setting))) {
+      next_lower = &one;
+    }
+  }
+  if (next_lower == nullptr || next_lower->verdict.why_not.empty()) {
+    return std::nullopt;
+  }
+  PowerSetting half = from;
+  if (!next_lower->setting.clock) {
+    half.limit = (from.limit + next_lower->setting.limit) / 2.0;
+    return is_allowed(limits_, half.limit) ? std::optional{half} : std::nullopt;
+  }
+  for (const Megahertz clock : limits_.clocks) {
+    half.clock = clock;
+    if (is_lower(half, from) && is_lower(next_lower->setting, half)) {
+      return half;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Tuning::Step> Tuning::next() const {
+  if (!tried_.empty() && tried_.back().verdict.is_unclear && tried_.back().effort < most_effort) {
+    return Step{.setting = tried_.back().setting, .effort = 2 * tried_.back().effort};
+  }
+  if (!has_descended()) {
+    return Step{.setting = to_try_[tried_.size()]};
+  }
+  const auto half = refined_ < most_refined ? between() : std::nullopt;
+  return half ? std::optional{Step{.setting = *half}} : std::nullopt;
+}
+
+void Tuning::add(BenchResult result, std::size_t gpus) {
+  const Step step = next().value_or(Step{});
+  Verdict verdict = verdict_on(result.steady, bounds_);
+  if (step.effort > 1) {
+    tried_.pop_back();
+  } else if (tried_.empty() && result.steady.power) {
+    const Watts drawn{result.steady.power->value / static_cast<double>(std::max<std::size_t>(gpus, 1))};
+    const std::vector<PowerSetting> rest = settings_below(limits_, drawn, steps_);
+    to_try_.insert(to_try_.end(), rest.begin(), rest.end());
+  } else if (has_descended()) {
+    ++refined_;
+  }
+  tried_.push_back(
+      {.setting = step.setting, .result = std::move(result), .verdict = std::move(verdict), .effort = step.effort});
+}
+
+std::optional<std::size_t> Tuning::best() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (tried_[i].verdict.why_not.empty() &&
+        (!best || energy_per_token(tried_[i]).value < energy_per_token(tried_[*best]).value)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+}  // namespace zeus::serving

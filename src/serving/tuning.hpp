@@ -1,0 +1,102 @@
+// Finds the power limit or clock at which a served model takes the least energy for a token while latencies stay within
+// bounds: what to measure next, and which is best. Pure; one thread at a time.
+#pragma once
+
+#include "device/watt_range.hpp"
+#include "serving/bench_result.hpp"
+
+#include <zeus/power.hpp>
+#include <zeus/units.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::serving {
+
+enum class Timed { first, between, whole };
+
+constexpr auto names_of(Timed /*timed*/) {
+  return std::array<field::Name<Timed>, 3>{{{Timed::first, "ttft"}, {Timed::between, "itl"}, {Timed::whole, "e2el"}}};
+}
+
+// So many percent of these times are at most this long.
+struct LatencyBound {
+  Timed timed = Timed::first;
+  Seconds most = {};
+  int percent = 95;
+
+  friend bool operator==(const LatencyBound&, const LatencyBound&) = default;
+};
+
+// "ttft=0.5s,itl=50ms@99": to the first token, between tokens, of a whole answer (e2el); 50, 90, 95 or 99 %, 95 if it
+// is not written. Throws an invalid_argument Error.
+std::vector<LatencyBound> read_bounds(std::string_view text);
+std::string to_text(const LatencyBound& bound);
+
+// Whether a run keeps the bounds: if the upper end of each percentile's interval is within. It is unclear if each
+// percentile itself is within, and not its upper end: more requests may make it clear.
+struct Verdict {
+  std::string why_not = {};  // empty: within all bounds
+  bool is_unclear = false;
+};
+Verdict verdict_on(const SteadyFigures& figures, const std::vector<LatencyBound>& bounds);
+
+struct TriedSetting {
+  PowerSetting setting = {};
+  BenchResult result = {};
+  Verdict verdict = {};
+  std::uint64_t effort = 1;  // so many times the usual number of requests
+};
+
+// What all of the GPUs allow.
+struct SettingLimits {
+  Watts lowest = {};
+  Watts highest = {};
+  std::vector<Megahertz> clocks = {};  // highest first; empty if they cannot be locked
+  // What a policy allows on each GPU that it bounds.
+  std::vector<std::vector<device::WattRange>> allowed = {};
+};
+
+// The settings below the highest limit, under which a GPU draws `drawn`: limits that bind, or clocks if hardly any
+// does.
+std::vector<PowerSetting> settings_below(const SettingLimits& limits, Watts drawn, std::size_t steps);
+
+class Tuning {
+ public:
+  // Measures the highest limit first.
+  Tuning(SettingLimits limits, std::vector<LatencyBound> bounds, std::size_t steps);
+
+  struct Step {
+    PowerSetting setting = {};
+    std::uint64_t effort = 1;
+  };
+
+  // What to measure next: a setting that is unclear again, with twice as many requests, up to eight times; otherwise
+  // the next lower one, until two in a row are not within the bounds, or one takes clearly more energy for a token than
+  // the best; then two between the best and the next lower one, if that is not within the bounds. Nothing at the end.
+  [[nodiscard]] std::optional<Step> next() const;
+  // The result of what was next; there is such a step. `gpus`: how many were set.
+  void add(BenchResult result, std::size_t gpus);
+
+  [[nodiscard]] const std::vector<TriedSetting>& tried() const { return tried_; }
+  // The one within the bounds that takes the least energy for a token; nothing if none is within.
+  [[nodiscard]] std::optional<std::size_t> best() const;
+
+ private:
+  [[nodiscard]] bool has_descended() const;
+  [[nodiscard]] std::optional<PowerSetting> between() const;
+
+  SettingLimits limits_;
+  std::vector<LatencyBound> bounds_;
+  std::size_t steps_;
+  std::vector<PowerSetting> to_try_;  // from the highest down
+  std::size_t refined_ = 0;           // how many of the tried ones lie between others; the last ones
+  std::vector<TriedSetting> tried_;
+};
+
+}  // namespace zeus::serving
