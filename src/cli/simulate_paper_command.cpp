@@ -5,7 +5,7 @@
 #include "cli/working_line.hpp"
 #include "command_line/options.hpp"
 #include "records/json_writer.hpp"
-#include "research/findings_report.hpp"
+#include "report/findings_report.hpp"
 #include "research/paper_study.hpp"
 #include "research/slice_trace.hpp"
 
@@ -79,7 +79,7 @@ int SimulatePaperCommand::run(Context& context) {
   const std::optional<OutputFile> json = output(json_);
   const bool live = has_working_line(context.environment) && !quiet_;
   std::optional<WorkingLine> working{std::in_place, context.err, context.clock, live};
-  const research::Findings findings = research::find_out(study(), [&](std::string_view what) {
+  const records::Findings findings = research::find_out(study(), [&](std::string_view what) {
     working->show(fmt::format("zeus: {}", what));
     if (!live && !quiet_) {
       working->print(fmt::format("zeus: {}", what));
@@ -87,7 +87,7 @@ int SimulatePaperCommand::run(Context& context) {
   });
   working.reset();
   if (page) {
-    page->write(research::findings_report(findings));
+    page->write(report::findings_report(findings));
   }
   if (json) {
     json->write(records::json_line(findings) + '\n');

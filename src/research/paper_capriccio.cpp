@@ -216,7 +216,7 @@ const PaperWorkload& job_of_tweets(const PaperGpu& gpu) {
 
 }  // namespace
 
-FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace& trace, std::uint64_t seeds) {
+records::FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace& trace, std::uint64_t seeds) {
   const std::vector<simulate::Workload> workloads = slice_workloads(trace, job_of_tweets(gpu).workload);
   std::vector<simulate::Stage> stages;
   for (const simulate::Workload& workload : workloads) {
@@ -228,13 +228,13 @@ FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace& trace, 
   sizes.y = {.label = "batch size", .logarithmic = true};
   XyChart energies = chart_over_slices("Energy of each slice", "energy (kJ)");
   XyChart times = chart_over_slices("Time of each slice", "training time (min)");
-  FindingsTable table{
+  records::FindingsTable table{
       .title = "All slices",
       .columns = {"policy", "cost / Default's", "seeds below Default's", "cost / the best fixed choice's",
                   "another batch size within 10 recurrences of the drift", "changes of batch size before the drift",
                   "the same on the first slice alone"},
       .rows = {}};
-  FindingsSection section{
+  records::FindingsSection section{
       .title = "Slices of tweets (section 6.4, figure 10)",
       .paragraphs = {fmt::format(
           "A small classifier, really trained on each of {} slices at each batch size, in the place of BERT: the "

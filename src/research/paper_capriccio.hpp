@@ -2,7 +2,7 @@
 // from any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/paper_setting.hpp"
 #include "research/slice_trace.hpp"
 
@@ -12,6 +12,6 @@ namespace zeus::research {
 
 // Real trainings of each slice, with the times and powers of an epoch of BERT (SA) on the GPU; a recurrence a slice. An
 // invalid_argument Error if the GPU has no such job.
-FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace& trace, std::uint64_t seeds);
+records::FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace& trace, std::uint64_t seeds);
 
 }  // namespace zeus::research

@@ -47,12 +47,12 @@ std::vector<ClusterTotal> run_cluster(const std::vector<simulate::Stage>& stages
   return totals;
 }
 
-BarChart chart_of(const PaperGpu& gpu, std::string title, std::string label) {
-  BarChart chart{.title = fmt::format("{} on {}", title, gpu.name),
-                 .y = {.label = std::move(label), .from_zero = true},
-                 .groups = {},
-                 .series = {},
-                 .reference = 1.0};
+records::BarChart chart_of(const PaperGpu& gpu, std::string title, std::string label) {
+  records::BarChart chart{.title = fmt::format("{} on {}", title, gpu.name),
+                          .y = {.label = std::move(label), .from_zero = true},
+                          .groups = {},
+                          .series = {},
+                          .reference = 1.0};
   for (const PaperWorkload& job : gpu.workloads) {
     chart.groups.push_back(job.name);
   }
@@ -80,20 +80,20 @@ std::string changes(const std::vector<std::optional<double>>& ratios) {
 
 }  // namespace
 
-FindingsSection cluster_section(const PaperGpu& gpu, std::uint64_t seeds) {
+records::FindingsSection cluster_section(const PaperGpu& gpu, std::uint64_t seeds) {
   const ClusterPlan plan = plan_for(seeds);
   std::vector<simulate::Stage> stages;
   for (const PaperWorkload& job : gpu.workloads) {
     stages.emplace_back(job.workload, paper_eta);
   }
-  BarChart energies = chart_of(gpu, "Energy of all jobs", "energy / Default's");
-  BarChart times = chart_of(gpu, "Training time of all jobs", "time / Default's");
-  FindingsTable amounts{.title = "Groups and jobs", .columns = {"job", "groups", "jobs"}, .rows = {}};
-  FindingsTable beside{.title = "Beside the paper (6.3)", .columns = {"", "energy", "time"}, .rows = {}};
+  records::BarChart energies = chart_of(gpu, "Energy of all jobs", "energy / Default's");
+  records::BarChart times = chart_of(gpu, "Training time of all jobs", "time / Default's");
+  records::FindingsTable amounts{.title = "Groups and jobs", .columns = {"job", "groups", "jobs"}, .rows = {}};
+  records::FindingsTable beside{.title = "Beside the paper (6.3)", .columns = {"", "energy", "time"}, .rows = {}};
   for (const PaperPolicy& policy : paper_policies()) {
     const std::vector<ClusterTotal> totals = run_cluster(stages, plan, policy);
-    BarSeries energy{.name = policy.label, .values = {}, .deviations = {}};
-    BarSeries time{.name = policy.label, .values = {}, .deviations = {}};
+    records::BarSeries energy{.name = policy.label, .values = {}, .deviations = {}};
+    records::BarSeries time{.name = policy.label, .values = {}, .deviations = {}};
     amounts.rows.clear();
     for (std::size_t i = 0; i < totals.size(); ++i) {
       energy.values.push_back(ratio(totals[i].energy.value(), totals[i].default_energy.value()));

@@ -14,8 +14,8 @@ using records::SeriesStyle;
 using records::XyChart;
 
 struct LastFive {
-  BarChart energy;
-  BarChart time;
+  records::BarChart energy;
+  records::BarChart time;
   FindingsSamples energies;  // of policy zeus
   FindingsSamples times;
 };
@@ -64,14 +64,14 @@ LastFive last_five(const PaperGpu& gpu, std::uint64_t seeds) {
   return charts;
 }
 
-FindingsTable as_table(const BarChart& chart, std::string title) {
-  FindingsTable table{.title = std::move(title), .columns = {"job"}, .rows = {}};
-  for (const BarSeries& series : chart.series) {
+records::FindingsTable as_table(const records::BarChart& chart, std::string title) {
+  records::FindingsTable table{.title = std::move(title), .columns = {"job"}, .rows = {}};
+  for (const records::BarSeries& series : chart.series) {
     table.columns.push_back(series.name);
   }
   for (std::size_t group = 0; group < chart.groups.size(); ++group) {
     std::vector<std::string> row{chart.groups[group]};
-    for (const BarSeries& series : chart.series) {
+    for (const records::BarSeries& series : chart.series) {
       row.push_back(fmt::format("{:.3f}", series.values[group].value_or(0.0)));
     }
     table.rows.push_back(std::move(row));
@@ -80,7 +80,7 @@ FindingsTable as_table(const BarChart& chart, std::string title) {
 }
 
 // The lowest and the highest of a series, as changes against Default.
-std::string range_of_changes(const BarSeries& series) {
+std::string range_of_changes(const records::BarSeries& series) {
   const auto [low, high] = std::ranges::minmax(series.values);
   return fmt::format("{:+.1f} % to {:+.1f} %", 100.0 * (*low - 1.0), 100.0 * (*high - 1.0));
 }
@@ -119,23 +119,24 @@ records::GridChart path_chart(const PaperWorkload& job, const simulate::Stage& s
 
 }  // namespace
 
-FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds) {
+records::FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds) {
   LastFive charts = last_five(gpu, seeds);
-  FindingsSection section{
+  records::FindingsSection section{
       .title = "Where the policies end (figure 6)",
       .paragraphs = {fmt::format("Energy and time of the last five runs that reached the target, relative to "
                                  "Default: means of {} seeds on {}, eta 0.5, beta 2, 2 x batch sizes x limits "
                                  "recurrences; the bars' whiskers are one standard deviation between seeds.",
                                  seeds, gpu.name)},
       .figures = {}};
-  FindingsTable paper{.title = "Beside the paper (6.2)", .columns = {"", "energy", "training time"}, .rows = {}};
+  records::FindingsTable paper{
+      .title = "Beside the paper (6.2)", .columns = {"", "energy", "training time"}, .rows = {}};
   for (std::size_t i = 0; i < charts.energy.series.size(); ++i) {
     paper.rows.push_back({charts.energy.series[i].name, range_of_changes(charts.energy.series[i]),
                           range_of_changes(charts.time.series[i])});
   }
   paper.rows.push_back({"the paper's Zeus, V100", "-75.8 % to -15.3 %", "-60.1 % to +12.8 %"});
-  FindingsTable energy = as_table(charts.energy, "Energy / Default's");
-  FindingsTable time = as_table(charts.time, "Time / Default's");
+  records::FindingsTable energy = as_table(charts.energy, "Energy / Default's");
+  records::FindingsTable time = as_table(charts.time, "Time / Default's");
   section.figures.emplace_back(std::move(charts.energy));
   section.figures.emplace_back(std::move(charts.time));
   section.figures.emplace_back(std::move(energy));
@@ -144,8 +145,8 @@ FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds) {
   return section;
 }
 
-FindingsSection choice_section(const PaperGpu& gpu) {
-  FindingsSection section{
+records::FindingsSection choice_section(const PaperGpu& gpu) {
+  records::FindingsSection section{
       .title = "How batch sizes are chosen (figure 4)",
       .paragraphs = {fmt::format("The batch sizes of policy zeus on {}, first seed: each point is a try. While it "
                                  "explores, it tries the default, then smaller ones until one fails, then larger ones "
@@ -168,15 +169,15 @@ FindingsSection choice_section(const PaperGpu& gpu) {
   return section;
 }
 
-FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
-  FindingsSection section{
+records::FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
+  records::FindingsSection section{
       .title = "What exploration costs (figures 7 and 19)",
       .paragraphs = {fmt::format("Cumulative regret: the cost of all tries, failed ones and profiling included, "
                                  "minus that of as many runs of the optimum, in units of one such run. Means of "
                                  "{} seeds on {}, eta 0.5.",
                                  seeds, gpu.name)},
       .figures = {}};
-  FindingsTable table{
+  records::FindingsTable table{
       .title = "Regret at the end (runs of the optimum)", .columns = {"job", "recurrences"}, .rows = {}};
   for (const PaperPolicy& policy : paper_policies()) {
     table.columns.push_back(policy.label);
@@ -224,19 +225,19 @@ FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
     section.figures.emplace_back(std::move(chart));
   }
   section.figures.emplace_back(std::move(table));
-  section.figures.emplace_back(
-      FindingsTable{.title = "Beside the paper (6.2)",
-                    .columns = {"", "here", "the paper"},
-                    .rows = {{"most that Grid search's regret exceeds zeus's",
-                              fmt::format("{:.1f} times, at the end", worst), "72 times, until convergence"}}});
+  section.figures.emplace_back(records::FindingsTable{
+      .title = "Beside the paper (6.2)",
+      .columns = {"", "here", "the paper"},
+      .rows = {{"most that Grid search's regret exceeds zeus's", fmt::format("{:.1f} times, at the end", worst),
+                "72 times, until convergence"}}});
   for (FindingsSamples* const samples : {&of_grid, &of_zeus, &at_optimum}) {
     section.figures.emplace_back(std::move(*samples));
   }
   return section;
 }
 
-FindingsSection path_section(const PaperGpu& gpu) {
-  FindingsSection section{
+records::FindingsSection path_section(const PaperGpu& gpu) {
+  records::FindingsSection section{
       .title = "Search paths (figures 8, 20 and 21)",
       .paragraphs = {fmt::format("The tries of the first seed on {} over all configurations; darker ones are "
                                  "cheaper, empty ones never reach the target. The line goes from the ring, where "
@@ -252,17 +253,17 @@ FindingsSection path_section(const PaperGpu& gpu) {
   return section;
 }
 
-FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t seeds) {
-  FindingsSection section{
+records::FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t seeds) {
+  records::FindingsSection section{
       .title = "GPU models (figures 14 and 23)",
       .paragraphs = {"As above on each GPU whose power trace was given, and the geometric mean over the jobs. The "
                      "paper finds consistent reductions on four generations and states no number."},
       .figures = {}};
-  BarChart means{.title = "Geometric mean of all jobs",
-                 .y = {.label = "energy / Default's", .from_zero = true},
-                 .groups = {},
-                 .series = {},
-                 .reference = 1.0};
+  records::BarChart means{.title = "Geometric mean of all jobs",
+                          .y = {.label = "energy / Default's", .from_zero = true},
+                          .groups = {},
+                          .series = {},
+                          .reference = 1.0};
   for (const PaperGpu& gpu : gpus) {
     LastFive charts = last_five(gpu, seeds);
     means.groups.push_back(gpu.name);
@@ -280,7 +281,7 @@ FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t see
     section.figures.emplace_back(std::move(charts.energies));
     section.figures.emplace_back(std::move(charts.times));
   }
-  FindingsTable table = as_table(means, "Geometric mean of energy / Default's");
+  records::FindingsTable table = as_table(means, "Geometric mean of energy / Default's");
   table.columns[0] = "GPU";
   section.figures.emplace_back(std::move(means));
   section.figures.emplace_back(std::move(table));

@@ -2,7 +2,7 @@
 // Pure functions; callable from any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/paper_setting.hpp"
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace zeus::research {
 
-FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds);
-FindingsSection choice_section(const PaperGpu& gpu);
-FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds);
-FindingsSection path_section(const PaperGpu& gpu);
-FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t seeds);
+records::FindingsSection convergence_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection choice_section(const PaperGpu& gpu);
+records::FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection path_section(const PaperGpu& gpu);
+records::FindingsSection gpu_section(const std::vector<PaperGpu>& gpus, std::uint64_t seeds);
 
 }  // namespace zeus::research

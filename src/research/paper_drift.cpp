@@ -179,7 +179,7 @@ simulate::Workload drifted(const simulate::Workload& workload, double factor) {
   return result;
 }
 
-FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
+records::FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
   const std::optional<DriftingJob> drift = find_drift(gpu);
   if (!drift) {
     return {.title = std::string{drift_title},
@@ -205,7 +205,7 @@ FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
                                             "energy / Default's before the drift", std::nullopt);
   XyChart times = chart_over_recurrences(fmt::format("{}: time of each recurrence", job.name),
                                          "time / Default's before the drift", std::nullopt);
-  FindingsTable table{
+  records::FindingsTable table{
       .title = "After the drift",
       .columns = {"policy", "seeds with five in a row within 5 % of the new optimum", "mean recurrences until then"},
       .rows = {}};

@@ -1,7 +1,7 @@
 // Policies under drift, after the paper's section 6.4. Pure functions; callable from any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/paper_setting.hpp"
 
 #include <cstdint>
@@ -15,6 +15,6 @@ simulate::Workload drifted(const simulate::Workload& workload, double factor);
 
 // A job of the GPU that drifts half-way, so that its best batch size moves by two octaves or more and the old one
 // becomes at least 20 % worse; policies remember ten observations. If there is no such job, the section says so.
-FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds);
 
 }  // namespace zeus::research

@@ -175,25 +175,25 @@ XyChart limit_chart(const PaperWorkload& job) {
 
 }  // namespace
 
-FindingsSection potential_section(const std::vector<PaperGpu>& gpus) {
-  FindingsSection section{
+records::FindingsSection potential_section(const std::vector<PaperGpu>& gpus) {
+  records::FindingsSection section{
       .title = "What could be saved (figures 1 and 15)",
       .paragraphs =
           {"Energy to the target with the best batch size, the best power limit, and both, for those batch sizes "
            "whose recorded runs all reach the target; relative to Default, which is the published batch size "
            "under the highest limit."},
       .figures = {}};
-  FindingsTable table{.title = "Energy saved, least to most of the jobs",
-                      .columns = {"GPU", "batch size alone", "power limit alone", "both"},
-                      .rows = {}};
+  records::FindingsTable table{.title = "Energy saved, least to most of the jobs",
+                               .columns = {"GPU", "batch size alone", "power limit alone", "both"},
+                               .rows = {}};
   for (const PaperGpu& gpu : gpus) {
-    BarChart chart{.title = gpu.name,
-                   .y = {.label = "energy / Default's", .from_zero = true},
-                   .groups = {},
-                   .series = {{.name = "best batch size", .values = {}, .deviations = {}},
-                              {.name = "best limit", .values = {}, .deviations = {}},
-                              {.name = "both", .values = {}, .deviations = {}}},
-                   .reference = 1.0};
+    records::BarChart chart{.title = gpu.name,
+                            .y = {.label = "energy / Default's", .from_zero = true},
+                            .groups = {},
+                            .series = {{.name = "best batch size", .values = {}, .deviations = {}},
+                                       {.name = "best limit", .values = {}, .deviations = {}},
+                                       {.name = "both", .values = {}, .deviations = {}}},
+                            .reference = 1.0};
     for (const PaperWorkload& job : gpu.workloads) {
       const simulate::Workload& workload = job.workload;
       chart.groups.push_back(job.name);
@@ -212,17 +212,18 @@ FindingsSection potential_section(const std::vector<PaperGpu>& gpus) {
   return section;
 }
 
-FindingsSection front_section(const PaperGpu& gpu) {
-  FindingsSection section{
+records::FindingsSection front_section(const PaperGpu& gpu) {
+  records::FindingsSection section{
       .title = "Time against energy, and eta (figures 2, 11 and 16)",
       .paragraphs = {fmt::format("Every configuration on {} as its mean over the recorded runs. The best one "
                                  "moves along the Pareto front as eta goes from 0 (time alone) to 1 (energy "
                                  "alone). Configurations more than 1.3 times beyond both are not shown.",
                                  gpu.name)},
       .figures = {}};
-  FindingsTable table{.title = "The best (batch size, limit)",
-                      .columns = {"job", "for time (eta 0)", "for both (eta 0.5)", "for energy (eta 1)", "the paper"},
-                      .rows = {}};
+  records::FindingsTable table{
+      .title = "The best (batch size, limit)",
+      .columns = {"job", "for time (eta 0)", "for both (eta 0.5)", "for energy (eta 1)", "the paper"},
+      .rows = {}};
   for (const PaperWorkload& job : gpu.workloads) {
     section.figures.emplace_back(front_chart(job));
     const bool stated = job.name == "DeepSpeech2" && gpu.name == "V100";
@@ -233,8 +234,8 @@ FindingsSection front_section(const PaperGpu& gpu) {
   return section;
 }
 
-FindingsSection shape_section(const PaperGpu& gpu) {
-  FindingsSection section{
+records::FindingsSection shape_section(const PaperGpu& gpu) {
+  records::FindingsSection section{
       .title = "Energy over each knob (figures 5, 17 and 18)",
       .paragraphs = {fmt::format(
           "Energy to the target on {}: over the batch size, where the range is that of the recorded "

@@ -2,7 +2,7 @@
 // Pure functions; callable from any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/paper_setting.hpp"
 
 #include <vector>
@@ -10,10 +10,10 @@
 namespace zeus::research {
 
 // Energy with the best batch size, the best limit, and both, on each GPU.
-FindingsSection potential_section(const std::vector<PaperGpu>& gpus);
+records::FindingsSection potential_section(const std::vector<PaperGpu>& gpus);
 // Time against energy of every configuration, the Pareto front, and how eta moves along it.
-FindingsSection front_section(const PaperGpu& gpu);
+records::FindingsSection front_section(const PaperGpu& gpu);
 // Energy over the batch size and over the limit.
-FindingsSection shape_section(const PaperGpu& gpu);
+records::FindingsSection shape_section(const PaperGpu& gpu);
 
 }  // namespace zeus::research

@@ -69,16 +69,17 @@ PlanResult run_plan(const TrainingLoad& load, bool adaptive, double weight, cons
   return result;
 }
 
-FindingsSection profiling_section(std::uint64_t seeds) {
-  BarChart chart{.title = "Steps of profiling on a virtual V100, seven limits",
-                 .y = {.label = "training steps", .logarithmic = false, .from_zero = true},
-                 .groups = {},
-                 .series = {{.name = "full sweep", .values = {}, .deviations = {}},
-                            {.name = "adaptive (the default)", .values = {}, .deviations = {}}},
-                 .reference = std::nullopt};
-  FindingsTable table{.title = "Full sweep, and adaptive plan",
-                      .columns = {"job", "plan", "within 1 % of the best limit's cost", "worst seed", "steps", "time"},
-                      .rows = {}};
+records::FindingsSection profiling_section(std::uint64_t seeds) {
+  records::BarChart chart{.title = "Steps of profiling on a virtual V100, seven limits",
+                          .y = {.label = "training steps", .logarithmic = false, .from_zero = true},
+                          .groups = {},
+                          .series = {{.name = "full sweep", .values = {}, .deviations = {}},
+                                     {.name = "adaptive (the default)", .values = {}, .deviations = {}}},
+                          .reference = std::nullopt};
+  records::FindingsTable table{
+      .title = "Full sweep, and adaptive plan",
+      .columns = {"job", "plan", "within 1 % of the best limit's cost", "worst seed", "steps", "time"},
+      .rows = {}};
   for (const NamedLoad& named : paper_loads(physics::preset("V100"))) {
     chart.groups.emplace_back(named.name);
     for (const bool adaptive : {false, true}) {

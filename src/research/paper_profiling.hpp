@@ -1,7 +1,7 @@
 // Compares the plans of the just-in-time profiler on virtual GPUs. Pure; callable from any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/profiling_run.hpp"
 
 #include <cstdint>
@@ -31,6 +31,6 @@ PlanResult run_plan(const TrainingLoad& load, bool adaptive, double eta, const D
                     std::uint64_t seeds);
 
 // The steps that each plan takes, and how far from the best limit it ends.
-FindingsSection profiling_section(std::uint64_t seeds);
+records::FindingsSection profiling_section(std::uint64_t seeds);
 
 }  // namespace zeus::research

@@ -102,7 +102,7 @@ std::vector<double> ratios_of_regret(const FindingsSamples& above, const Finding
 
 class Scorecard {
  public:
-  Scorecard(const std::vector<FindingsSection>& sections, const ScorecardSetting& setting)
+  Scorecard(const std::vector<records::FindingsSection>& sections, const ScorecardSetting& setting)
       : sections_{sections}, setting_{setting} {}
 
   std::vector<ScorecardRow> take() && {
@@ -123,9 +123,9 @@ class Scorecard {
   }
 
  private:
-  [[nodiscard]] const FindingsSection& section(std::string_view begins) const {
-    const auto place =
-        std::ranges::find_if(sections_, [&](const FindingsSection& one) { return one.title.starts_with(begins); });
+  [[nodiscard]] const records::FindingsSection& section(std::string_view begins) const {
+    const auto place = std::ranges::find_if(
+        sections_, [&](const records::FindingsSection& one) { return one.title.starts_with(begins); });
     if (place == sections_.end()) {
       throw Error{ErrorKind::internal, fmt::format("the study has no section '{}'", begins)};
     }
@@ -133,8 +133,8 @@ class Scorecard {
   }
 
   [[nodiscard]] const FindingsSamples& samples_of(std::string_view key) const {
-    for (const FindingsSection& one : sections_) {
-      for (const FindingsFigure& figure : one.figures) {
+    for (const records::FindingsSection& one : sections_) {
+      for (const records::FindingsFigure& figure : one.figures) {
         const auto* const found = std::get_if<FindingsSamples>(&figure);
         if (found != nullptr && found->key == key) {
           return *found;
@@ -256,7 +256,7 @@ class Scorecard {
   void profiling();
   void sensitivity();
 
-  const std::vector<FindingsSection>& sections_;
+  const std::vector<records::FindingsSection>& sections_;
   const ScorecardSetting& setting_;
   std::vector<ScorecardRow> rows_;
 };
@@ -269,7 +269,7 @@ struct Savings {
   std::string job_of_most;
 };
 
-Savings savings_of(const BarChart& chart, std::size_t series) {
+Savings savings_of(const records::BarChart& chart, std::size_t series) {
   Savings savings;
   for (std::size_t job = 0; job < chart.groups.size(); ++job) {
     if (const std::optional<double> value = chart.series[series].values[job]) {
@@ -299,8 +299,8 @@ bool has_one_valley(const std::vector<ChartPoint>& points) {
 }
 
 void Scorecard::potential() {
-  for (const FindingsFigure& figure : section("What could be saved").figures) {
-    const auto* const chart = std::get_if<BarChart>(&figure);
+  for (const records::FindingsFigure& figure : section("What could be saved").figures) {
+    const auto* const chart = std::get_if<records::BarChart>(&figure);
     if (chart == nullptr || chart->title != setting_.main_gpu) {
       continue;
     }
@@ -325,8 +325,8 @@ void Scorecard::potential() {
             ranges[i].most, found.most, percent, why(found.job_of_most));
     }
   }
-  for (const FindingsFigure& figure : section("Time against energy").figures) {
-    const auto* const table = std::get_if<FindingsTable>(&figure);
+  for (const records::FindingsFigure& figure : section("Time against energy").figures) {
+    const auto* const table = std::get_if<records::FindingsTable>(&figure);
     const auto* const chart = std::get_if<XyChart>(&figure);
     if (table != nullptr) {
       const auto speech = std::ranges::find(table->rows, "DeepSpeech2", [](const auto& cells) { return cells[0]; });
@@ -358,7 +358,7 @@ void Scorecard::potential() {
   std::size_t valleys = 0;
   std::size_t below = 0;
   std::size_t jobs = 0;
-  for (const FindingsFigure& figure : section("Energy over each knob").figures) {
+  for (const records::FindingsFigure& figure : section("Energy over each knob").figures) {
     const auto* const chart = std::get_if<XyChart>(&figure);
     if (chart == nullptr || chart->series.front().points.empty()) {
       continue;
@@ -380,7 +380,7 @@ void Scorecard::potential() {
 void Scorecard::choices() {
   std::size_t sizes = 0;
   std::size_t twice = 0;
-  for (const FindingsFigure& figure : section("How batch sizes are chosen").figures) {
+  for (const records::FindingsFigure& figure : section("How batch sizes are chosen").figures) {
     if (const auto* const chart = std::get_if<XyChart>(&figure)) {
       std::vector<double> used;
       for (const ChartPoint& point : chart->series[1].points) {
@@ -458,7 +458,8 @@ void Scorecard::convergence() {
 void Scorecard::slices() {
   missing("capriccio", "6.4, figure 10", "drift leads to another batch size", "no number",
           "BERT on Capriccio was not trained; the section on drift lets a trace drift instead");
-  if (std::ranges::any_of(sections_, [](const FindingsSection& one) { return one.title.starts_with("Slices of"); })) {
+  if (std::ranges::any_of(sections_,
+                          [](const records::FindingsSection& one) { return one.title.starts_with("Slices of"); })) {
     const std::vector<double>& until = samples_of("slices_until_another_of_zeus").values.front();
     const auto noticed = std::ranges::count_if(until, [](double one) { return one > 0.0 && one <= 10.0; });
     rows_.back().here = fmt::format("an analogue: in {} of {} seeds", noticed, until.size());
@@ -547,7 +548,8 @@ void Scorecard::sensitivity() {
 
 }  // namespace
 
-std::vector<ScorecardRow> scorecard(const std::vector<FindingsSection>& sections, const ScorecardSetting& setting) {
+std::vector<ScorecardRow> scorecard(const std::vector<records::FindingsSection>& sections,
+                                    const ScorecardSetting& setting) {
   return Scorecard{sections, setting}.take();
 }
 

@@ -2,7 +2,7 @@
 // from the study's own figures, so that others can work it out again from the page's JSON. A pure function; any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@ struct ScorecardSetting {
 };
 
 // `sections` are those of a whole study.
-std::vector<ScorecardRow> scorecard(const std::vector<FindingsSection>& sections, const ScorecardSetting& setting);
+std::vector<ScorecardRow> scorecard(const std::vector<records::FindingsSection>& sections,
+                                    const ScorecardSetting& setting);
 
 }  // namespace zeus::research

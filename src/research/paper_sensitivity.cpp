@@ -92,9 +92,9 @@ std::string expensive_epochs(const PaperGpu& gpu) {
 
 }  // namespace
 
-FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds) {
+records::FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds) {
   const std::array<double, 6> etas{0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
-  FindingsSection section{
+  records::FindingsSection section{
       .title = "The knob eta (figure 22)",
       .paragraphs = {fmt::format("How many times less energy and time than Default the last five runs take, for "
                                  "each eta: means of {} seeds on {}. The paper: the higher eta, the more energy "
@@ -146,7 +146,7 @@ FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds) {
   return section;
 }
 
-FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
+records::FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
   XyChart chart{.title = "Energy of all recurrences, policy zeus",
                 .x = {.label = "beta"},
                 .y = {.label = "energy / that with beta 2"},
@@ -172,11 +172,12 @@ FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
   });
   const std::vector<ChartPoint>& means = chart.series.back().points;
   const auto best = std::ranges::min_element(means, {}, &ChartPoint::y);
-  FindingsTable table{.title = "Beside the paper (6.7)",
-                      .columns = {"", "here", "the paper"},
-                      .rows = {{"beta of the least geometric mean",
-                                fmt::format("{} ({:+.2f} % against beta 2)", best->x, 100.0 * (best->y - 1.0)), "2"}}};
-  FindingsSection section{
+  records::FindingsTable table{
+      .title = "Beside the paper (6.7)",
+      .columns = {"", "here", "the paper"},
+      .rows = {{"beta of the least geometric mean",
+                fmt::format("{} ({:+.2f} % against beta 2)", best->x, 100.0 * (best->y - 1.0)), "2"}}};
+  records::FindingsSection section{
       .title = "The early-stopping threshold beta (figure 12)",
       .paragraphs = {fmt::format("Energy of all recurrences, exploration included, for beta from 1.5 to 5: means of "
                                  "{} seeds on {}, eta 0.5.",
@@ -190,12 +191,12 @@ FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) {
   return section;
 }
 
-FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
-  BarChart chart{.title = fmt::format("Cost of all recurrences on {}", gpu.name),
-                 .y = {.label = "cost / that of policy zeus", .logarithmic = true},
-                 .groups = {},
-                 .series = {},
-                 .reference = 1.0};
+records::FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
+  records::BarChart chart{.title = fmt::format("Cost of all recurrences on {}", gpu.name),
+                          .y = {.label = "cost / that of policy zeus", .logarithmic = true},
+                          .groups = {},
+                          .series = {},
+                          .reference = 1.0};
   const std::vector<Ablation> parts = ablations();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     chart.series.push_back({.name = parts[i].name, .values = {}, .deviations = {}});
@@ -226,12 +227,12 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
       }
     }
   }
-  FindingsTable table{
+  records::FindingsTable table{
       .title = "Geometric mean of all jobs", .columns = {"without", "cost / that of policy zeus"}, .rows = {}};
   for (std::size_t i = 1; i < parts.size(); ++i) {
     table.rows.push_back({parts[i].name, fmt::format("{:.3f}", geometric_mean(all[i]))});
   }
-  FindingsSection section{
+  records::FindingsSection section{
       .title = "What each part contributes (figure 13)",
       .paragraphs = {fmt::format(
                          "The cost of all recurrences with one part of policy zeus removed: means of {} seeds on {}. "
@@ -249,8 +250,8 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
   return section;
 }
 
-FindingsSection overhead_section(const PaperGpu& gpu) {
-  FindingsTable table{
+records::FindingsSection overhead_section(const PaperGpu& gpu) {
+  records::FindingsTable table{
       .title = fmt::format("One run at the default batch size on {}, with profiling against without", gpu.name),
       .columns = {"job", "profiling takes", "an epoch takes", "energy", "time", "the paper (6.5)"},
       .rows = {}};
@@ -289,7 +290,7 @@ FindingsSection overhead_section(const PaperGpu& gpu) {
                           fmt::format("{:+.3f} %", 100.0 * (used / plain_energy - 1.0)),
                           fmt::format("{:+.3f} %", 100.0 * (time / plain_time - 1.0)), paper});
   }
-  FindingsSection section{
+  records::FindingsSection section{
       .title = "What just-in-time profiling costs (section 6.5)",
       .paragraphs =
           {"Five seconds under each limit (or an equal share of an epoch, where that is less), during which training "

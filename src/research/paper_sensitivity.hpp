@@ -2,16 +2,16 @@
 // just-in-time profiling (its section 6.5). Pure functions; callable from any thread.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/paper_setting.hpp"
 
 #include <cstdint>
 
 namespace zeus::research {
 
-FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds);
-FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds);
-FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds);
-FindingsSection overhead_section(const PaperGpu& gpu);
+records::FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection overhead_section(const PaperGpu& gpu);
 
 }  // namespace zeus::research

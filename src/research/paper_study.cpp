@@ -19,7 +19,7 @@ namespace zeus::research {
 
 namespace {
 
-FindingsSection omissions() {
+records::FindingsSection omissions() {
   return {
       .title = "What is missing",
       .paragraphs =
@@ -35,7 +35,7 @@ FindingsSection omissions() {
 
 }  // namespace
 
-Findings find_out(const PaperStudy& study, const std::function<void(std::string_view)>& progress) {
+records::Findings find_out(const PaperStudy& study, const std::function<void(std::string_view)>& progress) {
   if (study.seeds == 0 || study.gpus.empty()) {
     throw Error{ErrorKind::invalid_argument, "the paper's experiments need a seed and a GPU",
                 "give at least one of each"};
@@ -44,7 +44,7 @@ Findings find_out(const PaperStudy& study, const std::function<void(std::string_
   const std::vector<PaperGpu>& gpus = study.gpus;
   const auto v100 = std::ranges::find(gpus, "V100", &PaperGpu::name);
   const PaperGpu& main = v100 == gpus.end() ? gpus.front() : *v100;
-  Findings findings{
+  records::Findings findings{
       .title = "The Zeus paper, replayed",
       .paragraphs = {fmt::format(
           "Every experiment of \"Zeus: Understanding and Optimizing GPU Energy Consumption of DNN "

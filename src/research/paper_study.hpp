@@ -3,7 +3,7 @@
 // arguments.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 #include "research/paper_setting.hpp"
 #include "research/slice_trace.hpp"
 
@@ -25,6 +25,6 @@ struct PaperStudy {
 };
 
 // `progress` receives the name of each part as it starts.
-Findings find_out(const PaperStudy& study, const std::function<void(std::string_view)>& progress = {});
+records::Findings find_out(const PaperStudy& study, const std::function<void(std::string_view)>& progress = {});
 
 }  // namespace zeus::research

@@ -52,7 +52,7 @@ std::vector<PaperGpu> two_gpus() {
   return paper_gpus(train_trace(), std::vector{power_trace("dir/power_a40.csv"), power_trace("dir/power_v100.csv")});
 }
 
-std::string outline(const Findings& findings) {
+std::string outline(const records::Findings& findings) {
   std::string text = findings.title + "\n";
   const auto describe = [&](const auto& figure) {
     using Figure = std::decay_t<decltype(figure)>;
@@ -61,9 +61,9 @@ std::string outline(const Findings& findings) {
       for (const records::ChartSeries& series : figure.series) {
         text += fmt::format(" {} ({})", series.name, series.points.size());
       }
-    } else if constexpr (std::is_same_v<Figure, BarChart>) {
+    } else if constexpr (std::is_same_v<Figure, records::BarChart>) {
       text += fmt::format("  bars: {} | {} | {} |", figure.title, figure.y.label, fmt::join(figure.groups, ", "));
-      for (const BarSeries& series : figure.series) {
+      for (const records::BarSeries& series : figure.series) {
         text += " " + series.name;
       }
     } else if constexpr (std::is_same_v<Figure, records::GridChart>) {
@@ -79,19 +79,19 @@ std::string outline(const Findings& findings) {
   for (const ScorecardRow& row : findings.scorecard) {
     text += fmt::format("  scored: {} | {} | {} | {}\n", row.key, row.where, row.claim, row.paper);
   }
-  for (const FindingsSection& section : findings.sections) {
+  for (const records::FindingsSection& section : findings.sections) {
     text += section.title + "\n";
-    for (const FindingsFigure& figure : section.figures) {
+    for (const records::FindingsFigure& figure : section.figures) {
       std::visit(describe, figure);
     }
   }
   return text;
 }
 
-const FindingsTable& table_of(const Findings& findings, std::string_view title) {
-  for (const FindingsSection& section : findings.sections) {
-    for (const FindingsFigure& figure : section.figures) {
-      const auto* table = std::get_if<FindingsTable>(&figure);
+const records::FindingsTable& table_of(const records::Findings& findings, std::string_view title) {
+  for (const records::FindingsSection& section : findings.sections) {
+    for (const records::FindingsFigure& figure : section.figures) {
+      const auto* table = std::get_if<records::FindingsTable>(&figure);
       if (table != nullptr && table->title == title) {
         return *table;
       }
@@ -101,23 +101,23 @@ const FindingsTable& table_of(const Findings& findings, std::string_view title) 
 }
 
 TEST(PaperStudy, HasTheReviewedExperiments) {
-  const Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 2});
+  const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 2});
   test::expect_golden("research/paper_outline.txt", outline(findings));
 }
 
 TEST(PaperStudy, UsesTheV100AsMainGpuAndShowsThePapersNumbersBesideItsOwn) {
-  const Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 2});
+  const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 2});
   EXPECT_NE(findings.paragraphs[0].find("the main GPU is V100"), std::string::npos);
-  const FindingsTable& savings = table_of(findings, "Energy saved, least to most of the jobs");
+  const records::FindingsTable& savings = table_of(findings, "Energy saved, least to most of the jobs");
   EXPECT_EQ(savings.rows.back()[3], "23.8 % to 74.7 %");
   EXPECT_EQ(savings.rows[0][0], "A40");
-  const FindingsTable& last = table_of(findings, "Beside the paper (6.2)");
+  const records::FindingsTable& last = table_of(findings, "Beside the paper (6.2)");
   EXPECT_EQ(last.rows.back()[1], "-75.8 % to -15.3 %");
 }
 
 TEST(PaperStudy, FindsTheBestConfigurationOfTheTrace) {
-  const Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 1});
-  const FindingsTable& best = table_of(findings, "The best (batch size, limit)");
+  const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 1});
+  const records::FindingsTable& best = table_of(findings, "The best (batch size, limit)");
   // Batch sizes 48 and 96 need 2.25 epochs of 600 x 1.5 and 600 x 1.25 s: 96 wins; 384 misses at times and is left out.
   EXPECT_EQ(best.rows[0][0], "DeepSpeech2");
   EXPECT_EQ(best.rows[0][1], "(96, 250 W)");

@@ -40,9 +40,9 @@ PaperGpu small_gpu() {
   return {.name = "V100", .workloads = {{.name = "BERT (SA)", .workload = simulate::small_workload()}}};
 }
 
-const FindingsTable& table_in(const FindingsSection& section) {
-  for (const FindingsFigure& figure : section.figures) {
-    if (const auto* const table = std::get_if<FindingsTable>(&figure)) {
+const records::FindingsTable& table_in(const records::FindingsSection& section) {
+  for (const records::FindingsFigure& figure : section.figures) {
+    if (const auto* const table = std::get_if<records::FindingsTable>(&figure)) {
       return *table;
     }
   }
@@ -76,9 +76,10 @@ TEST(SliceTrace, NeedsTheCostOfAnEpochAtEachBatchSize) {
 }
 
 TEST(CapriccioSection, SeesTheDriftAndHowSoonEachPolicyUsesAnotherBatchSize) {
-  const FindingsSection section = capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 21)), 5);
+  const records::FindingsSection section =
+      capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 21)), 5);
   EXPECT_NE(section.paragraphs[0].find("sets in with slice 21"), std::string::npos) << section.paragraphs[0];
-  const FindingsTable& table = table_in(section);
+  const records::FindingsTable& table = table_in(section);
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0][1], "1.000");
   EXPECT_EQ(table.rows[0][4], "0 of 5");
@@ -87,7 +88,8 @@ TEST(CapriccioSection, SeesTheDriftAndHowSoonEachPolicyUsesAnotherBatchSize) {
 }
 
 TEST(CapriccioSection, SaysThatNothingDrifts) {
-  const FindingsSection section = capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 99)), 2);
+  const records::FindingsSection section =
+      capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 99)), 2);
   EXPECT_NE(section.paragraphs[0].find("No slice makes another batch size best"), std::string::npos);
   EXPECT_EQ(table_in(section).rows[1][4], "no drift");
 }

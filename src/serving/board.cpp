@@ -1,7 +1,7 @@
 #include "serving/board.hpp"
 
 #include "base/amount_text.hpp"
-#include "records/findings.hpp"
+#include "records/charts.hpp"
 #include "report/chart.hpp"
 #include "report/markup.hpp"
 #include "report/page.hpp"

@@ -1,11 +1,11 @@
-#include "research/bar_chart.hpp"
+#include "report/bar_chart.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 
-namespace zeus::research {
+namespace zeus::report {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -26,12 +26,12 @@ void expect_drawable(const std::string& svg) {
 }
 
 TEST(BarChart, DrawsABarForEachValueThatExists) {
-  const BarChart chart{.title = "Bars",
-                       .y = {.label = "energy / Default's"},
-                       .groups = {"one", "two"},
-                       .series = {{.name = "a", .values = {0.5, std::nullopt}, .deviations = {0.1, 0.0}},
-                                  {.name = "b", .values = {nan, 1.5}, .deviations = {}}},
-                       .reference = 1.0};
+  const records::BarChart chart{.title = "Bars",
+                                .y = {.label = "energy / Default's"},
+                                .groups = {"one", "two"},
+                                .series = {{.name = "a", .values = {0.5, std::nullopt}, .deviations = {0.1, 0.0}},
+                                           {.name = "b", .values = {nan, 1.5}, .deviations = {}}},
+                                .reference = 1.0};
   const std::string svg = draw(chart);
   expect_drawable(svg);
   EXPECT_EQ(count(svg, "<rect"), 2U + 2U);  // and two in the legend
@@ -40,11 +40,11 @@ TEST(BarChart, DrawsABarForEachValueThatExists) {
 }
 
 TEST(BarChart, StandsOnAPowerOfTwoIfTheAxisIsLogarithmic) {
-  const BarChart chart{.title = "Bars",
-                       .y = {.label = "ratio", .logarithmic = true},
-                       .groups = {"one"},
-                       .series = {{.name = "a", .values = {30.0}, .deviations = {}}},
-                       .reference = 1.0};
+  const records::BarChart chart{.title = "Bars",
+                                .y = {.label = "ratio", .logarithmic = true},
+                                .groups = {"one"},
+                                .series = {{.name = "a", .values = {30.0}, .deviations = {}}},
+                                .reference = 1.0};
   const std::string svg = draw(chart);
   expect_drawable(svg);
   EXPECT_NE(svg.find(">0.5<"), std::string::npos);
@@ -52,11 +52,11 @@ TEST(BarChart, StandsOnAPowerOfTwoIfTheAxisIsLogarithmic) {
 }
 
 TEST(BarChart, PutsEverySecondNameALineLowerIfTheyDoNotFitSideBySide) {
-  BarChart chart{.title = "Bars",
-                 .y = {.label = "ratio"},
-                 .groups = {"a", "b"},
-                 .series = {{.name = "one", .values = {1.0, 1.0}, .deviations = {}}},
-                 .reference = {}};
+  records::BarChart chart{.title = "Bars",
+                          .y = {.label = "ratio"},
+                          .groups = {"a", "b"},
+                          .series = {{.name = "one", .values = {1.0, 1.0}, .deviations = {}}},
+                          .reference = {}};
   const auto line_of = [&](const std::string& name) {
     const std::string svg = draw(chart);
     const std::size_t begins = svg.rfind(" y=\"", svg.find(">" + name + "<")) + 4;
@@ -68,8 +68,9 @@ TEST(BarChart, PutsEverySecondNameALineLowerIfTheyDoNotFitSideBySide) {
 }
 
 TEST(BarChart, WithoutDataIsAnEmptyFrame) {
-  expect_drawable(draw(BarChart{.title = "none", .y = {.label = "y"}, .groups = {}, .series = {}, .reference = {}}));
+  expect_drawable(
+      draw(records::BarChart{.title = "none", .y = {.label = "y"}, .groups = {}, .series = {}, .reference = {}}));
 }
 
 }  // namespace
-}  // namespace zeus::research
+}  // namespace zeus::report

@@ -1,9 +1,9 @@
-#include "research/findings_report.hpp"
+#include "report/findings_report.hpp"
 
+#include "report/bar_chart.hpp"
 #include "report/chart.hpp"
 #include "report/markup.hpp"
 #include "report/page.hpp"
-#include "research/bar_chart.hpp"
 
 #include <fmt/format.h>
 
@@ -11,24 +11,24 @@
 #include <string>
 #include <variant>
 
-namespace zeus::research {
+namespace zeus::report {
 
 namespace {
 
-std::string markup_of(const FindingsTable& findings) {
+std::string markup_of(const records::FindingsTable& findings) {
   std::string rows;
   for (const std::vector<std::string>& row : findings.rows) {
     rows += "<tr>";
     for (std::size_t column = 0; column < row.size(); ++column) {
-      const std::string cell = report::escaped(row[column]);
+      const std::string cell = escaped(row[column]);
       rows += column == 0 ? fmt::format("<th scope=\"row\">{}</th>", cell) : fmt::format("<td>{}</td>", cell);
     }
     rows += "</tr>\n";
   }
-  return report::table(findings.title, findings.columns, rows);
+  return table(findings.title, findings.columns, rows);
 }
 
-std::string markup_of(const BarChart& chart) {
+std::string markup_of(const records::BarChart& chart) {
   return draw(chart) + "\n";
 }
 
@@ -38,21 +38,21 @@ std::string markup_of(const FindingsSamples& /*samples*/) {
 
 template <typename Chart>
 std::string markup_of(const Chart& chart) {
-  return report::draw(chart) + "\n";
+  return draw(chart) + "\n";
 }
 
-bool is_table(const FindingsFigure& figure) {
-  return std::holds_alternative<FindingsTable>(figure);
+bool is_table(const records::FindingsFigure& figure) {
+  return std::holds_alternative<records::FindingsTable>(figure);
 }
 
 // Consecutive charts stand side by side, as many as fit.
-std::string body_of(const FindingsSection& section) {
+std::string body_of(const records::FindingsSection& section) {
   std::string html;
   for (const std::string& paragraph : section.paragraphs) {
-    html += "<p>" + report::escaped(paragraph) + "</p>\n";
+    html += "<p>" + escaped(paragraph) + "</p>\n";
   }
   bool open = false;
-  for (const FindingsFigure& figure : section.figures) {
+  for (const records::FindingsFigure& figure : section.figures) {
     if (std::holds_alternative<FindingsSamples>(figure)) {
       continue;
     }
@@ -68,10 +68,11 @@ std::string body_of(const FindingsSection& section) {
   return open ? html + "</div>\n" : html;
 }
 
-report::Section scorecard_of(const std::vector<ScorecardRow>& scorecard) {
-  FindingsTable table{.title = "What agrees",
-                      .columns = {"claim", "in the paper", "the paper", "here", "verdict", "criterion or reason"},
-                      .rows = {}};
+Section scorecard_of(const std::vector<ScorecardRow>& scorecard) {
+  records::FindingsTable table{
+      .title = "What agrees",
+      .columns = {"claim", "in the paper", "the paper", "here", "verdict", "criterion or reason"},
+      .rows = {}};
   std::map<Verdict, int> count;
   for (const ScorecardRow& row : scorecard) {
     ++count[row.verdict];
@@ -93,18 +94,18 @@ report::Section scorecard_of(const std::vector<ScorecardRow>& scorecard) {
 
 }  // namespace
 
-std::string findings_report(const Findings& findings) {
-  report::Page page{.title = findings.title, .subtitle = {}, .figures = {}, .sections = {}, .script = {}};
+std::string findings_report(const records::Findings& findings) {
+  Page page{.title = findings.title, .subtitle = {}, .figures = {}, .sections = {}, .script = {}};
   for (const std::string& paragraph : findings.paragraphs) {
     page.subtitle += page.subtitle.empty() ? paragraph : " " + paragraph;
   }
   if (!findings.scorecard.empty()) {
     page.sections.push_back(scorecard_of(findings.scorecard));
   }
-  for (const FindingsSection& section : findings.sections) {
+  for (const records::FindingsSection& section : findings.sections) {
     page.sections.push_back({.heading = section.title, .body = body_of(section)});
   }
-  return report::to_html(page);
+  return to_html(page);
 }
 
-}  // namespace zeus::research
+}  // namespace zeus::report

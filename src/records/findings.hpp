@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace zeus::research {
+namespace zeus::records {
 
 struct BarSeries {
   std::string name;
@@ -35,7 +35,7 @@ struct BarSeries {
 struct BarChart {
   static constexpr std::string_view kind = "bars";
   std::string title;
-  records::ChartAxis y;
+  ChartAxis y;
   std::vector<std::string> groups;
   std::vector<BarSeries> series;
   std::optional<double> reference;
@@ -90,7 +90,7 @@ struct FindingsSamples {
   friend bool operator==(const FindingsSamples&, const FindingsSamples&) = default;
 };
 
-using FindingsFigure = std::variant<records::XyChart, BarChart, records::GridChart, FindingsTable, FindingsSamples>;
+using FindingsFigure = std::variant<XyChart, BarChart, GridChart, FindingsTable, FindingsSamples>;
 
 struct FindingsSection {
   std::string title;
@@ -163,4 +163,4 @@ struct Findings {
   friend bool operator==(const Findings&, const Findings&) = default;
 };
 
-}  // namespace zeus::research
+}  // namespace zeus::records

@@ -1,13 +1,13 @@
-#include "research/findings_report.hpp"
+#include "report/findings_report.hpp"
 
 #include "tests/support/golden.hpp"
 
 #include <gtest/gtest.h>
 
-namespace zeus::research {
+namespace zeus::report {
 namespace {
 
-Findings small_findings() {
+records::Findings small_findings() {
   records::XyChart lines{.title = "Regret",
                          .x = {.label = "recurrence"},
                          .y = {.label = "runs of the optimum", .from_zero = true},
@@ -16,12 +16,12 @@ Findings small_findings() {
   for (int i = 1; i <= 5; ++i) {
     lines.series[0].points.push_back({.x = 1.0 * i, .y = 2.0 * i, .label = {}});
   }
-  const BarChart bars{.title = "Energy",
-                      .y = {.label = "energy / Default's", .from_zero = true},
-                      .groups = {"A", "B"},
-                      .series = {{.name = "zeus", .values = {0.5, 0.75}, .deviations = {0.05, 0.0}}},
-                      .reference = 1.0};
-  const FindingsTable table{
+  const records::BarChart bars{.title = "Energy",
+                               .y = {.label = "energy / Default's", .from_zero = true},
+                               .groups = {"A", "B"},
+                               .series = {{.name = "zeus", .values = {0.5, 0.75}, .deviations = {0.05, 0.0}}},
+                               .reference = 1.0};
+  const records::FindingsTable table{
       .title = "Beside the paper", .columns = {"", "here", "the paper"}, .rows = {{"saved <most>", "25 %", "26 %"}}};
   return {.title = "Found & shown",
           .paragraphs = {"One.", "Two."},
@@ -31,7 +31,7 @@ Findings small_findings() {
 }
 
 TEST(FindingsReport, MatchesTheReviewedPage) {
-  test::expect_golden("research/findings.html", findings_report(small_findings()));
+  test::expect_golden("report/findings.html", findings_report(small_findings()));
 }
 
 TEST(FindingsReport, IsSelfContained) {
@@ -56,4 +56,4 @@ TEST(FindingsReport, ClosesEveryTagItOpens) {
 }
 
 }  // namespace
-}  // namespace zeus::research
+}  // namespace zeus::report

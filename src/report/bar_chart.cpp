@@ -1,4 +1,4 @@
-#include "research/bar_chart.hpp"
+#include "report/bar_chart.hpp"
 
 #include "report/markup.hpp"
 #include "report/plot.hpp"
@@ -9,19 +9,16 @@
 #include <algorithm>
 #include <cmath>
 
-namespace zeus::research {
+namespace zeus::report {
 
 namespace {
-
-using report::coordinate;
-using report::escaped;
 
 constexpr double gap_between_groups = 0.26;  // part of a group's width
 constexpr double group_letter = 6.6;         // the width of a letter of a group's name, rounded up
 constexpr double label_height = 15;
 
 // If the names of the groups do not fit side by side, every second one is a line lower.
-bool in_two_lines(const BarChart& chart, const report::PlotBox& box) {
+bool in_two_lines(const records::BarChart& chart, const PlotBox& box) {
   std::size_t longest = 0;
   for (const std::string& group : chart.groups) {
     longest = std::max(longest, group.size());
@@ -31,7 +28,7 @@ bool in_two_lines(const BarChart& chart, const report::PlotBox& box) {
   return group_letter * static_cast<double>(longest) > room;
 }
 
-double deviation_of(const BarSeries& series, std::size_t group) {
+double deviation_of(const records::BarSeries& series, std::size_t group) {
   return group < series.deviations.size() && std::isfinite(series.deviations[group]) ? series.deviations[group] : 0.0;
 }
 
@@ -41,10 +38,10 @@ struct Extent {
   double high = 1.0;
 };
 
-Extent extent_of(const BarChart& chart) {
+Extent extent_of(const records::BarChart& chart) {
   double lowest = chart.reference.value_or(1.0);
   double highest = chart.reference.value_or(0.0);
-  for (const BarSeries& series : chart.series) {
+  for (const records::BarSeries& series : chart.series) {
     for (std::size_t group = 0; group < series.values.size(); ++group) {
       if (series.values[group] && std::isfinite(*series.values[group])) {
         highest = std::max(highest, *series.values[group] + deviation_of(series, group));
@@ -69,14 +66,14 @@ std::string whisker(double x, double low, double high) {
 
 }  // namespace
 
-std::string draw(const BarChart& chart) {
+std::string draw(const records::BarChart& chart) {
   const bool two_lines = in_two_lines(chart, {});
-  report::Plot plot{{.height = 280, .bottom = two_lines ? 26 + label_height : 26},
-                    chart.title,
-                    fmt::format("{}: {}", chart.title, chart.y.label)};
+  Plot plot{{.height = 280, .bottom = two_lines ? 26 + label_height : 26},
+            chart.title,
+            fmt::format("{}: {}", chart.title, chart.y.label)};
   const Extent extent = extent_of(chart);
-  const report::Scale y{chart.y.logarithmic, extent.low, extent.high, plot.bottom_edge(), plot.box().top};
-  plot.y_axis(y, report::label_of(chart.y), 5);
+  const Scale y{chart.y.logarithmic, extent.low, extent.high, plot.bottom_edge(), plot.box().top};
+  plot.y_axis(y, label_of(chart.y), 5);
   const double left = plot.box().left;
   const double group_width =
       (plot.right_edge() - left) / static_cast<double>(std::max<std::size_t>(chart.groups.size(), 1));
@@ -85,16 +82,15 @@ std::string draw(const BarChart& chart) {
   for (std::size_t group = 0; group < chart.groups.size(); ++group) {
     const double start = left + group_width * (static_cast<double>(group) + 0.5 * gap_between_groups);
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
-      const BarSeries& series = chart.series[i];
+      const records::BarSeries& series = chart.series[i];
       if (group >= series.values.size() || !series.values[group] || !std::isfinite(*series.values[group])) {
         continue;
       }
       const double value = *series.values[group];
       const double deviation = deviation_of(series, group);
       const double x = start + bar_width * static_cast<double>(i);
-      plot.add(
-          bar(x + 0.5, bar_width - 1.0, y.at(std::max(value, extent.low)), y.at(extent.low), report::series_color(i),
-              fmt::format("{}, {}: {} {}", chart.groups[group], series.name, report::readable(value), chart.y.label)));
+      plot.add(bar(x + 0.5, bar_width - 1.0, y.at(std::max(value, extent.low)), y.at(extent.low), series_color(i),
+                   fmt::format("{}, {}: {} {}", chart.groups[group], series.name, readable(value), chart.y.label)));
       if (deviation > 0.0) {
         plot.add(whisker(x + bar_width / 2, y.at(std::max(value - deviation, extent.low)), y.at(value + deviation)));
       }
@@ -107,9 +103,9 @@ std::string draw(const BarChart& chart) {
     plot.across(y.at(*chart.reference));
   }
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    plot.legend(report::series_color(i), chart.series[i].name);
+    plot.legend(series_color(i), chart.series[i].name);
   }
   return std::move(plot).take();
 }
 
-}  // namespace zeus::research
+}  // namespace zeus::report

@@ -1,12 +1,12 @@
 // Bars as SVG markup. A pure function; callable from any thread. Infinite values and NaN are left out.
 #pragma once
 
-#include "research/findings.hpp"
+#include "records/findings.hpp"
 
 #include <string>
 
-namespace zeus::research {
+namespace zeus::report {
 
-std::string draw(const BarChart& chart);
+std::string draw(const records::BarChart& chart);
 
-}  // namespace zeus::research
+}  // namespace zeus::report
