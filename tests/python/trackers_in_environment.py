@@ -2,10 +2,11 @@
 environment that has the trainers; that of the trackers is named by ZEUS_TEST_TRACKERS. Nothing leaves this machine.
 
   trackers_in_environment.py                   all tests
-  trackers_in_environment.py --rank FOLDER     one of two ranks, for the test that starts them
+  trackers_in_environment.py --rank hugging_face|lightning FOLDER     one of two ranks, for the tests that start them
 """
 
 import contextlib
+import csv
 import json
 import logging
 import math
@@ -79,6 +80,14 @@ def from_wandb(folder: pathlib.Path, prefix: str = "") -> dict:
                     kept.setdefault(name, []).append(json.loads(item.value_json))
             record = b""
     return kept
+
+
+def train_on_two_ranks(trainer: str, folder: pathlib.Path) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__, "--rank", trainer,
+               str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    if done.returncode:
+        raise AssertionError(done.stderr[-4000:])
 
 
 class Logs(unittest.TestCase):
@@ -221,11 +230,7 @@ class HuggingFace(Logs):
         self.assertIsInstance(trainer.control, TrainerControl)
 
     def test_two_ranks_log_once(self):
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__, "--rank",
-                   str(self.folder)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280,
-                              env={**os.environ, "OMP_NUM_THREADS": "1"})
-        self.assertEqual(done.returncode, 0, done.stderr[-4000:])
+        train_on_two_ranks("hugging_face", self.folder)
         logged = json.loads((self.folder / "history.json").read_text())
         self.assertEqual(len(logged["train_energy"]), 1)
         boards = list((self.folder / "board").glob("events*"))
@@ -234,7 +239,7 @@ class HuggingFace(Logs):
         self.assertEqual((self.folder / "rank1.json").read_text(), "{}")
 
 
-def one_of_two_ranks(folder: pathlib.Path) -> None:
+def a_rank_of_hugging_face(folder: pathlib.Path) -> None:
     os.environ["TENSORBOARD_LOGGING_DIR"] = str(folder / "board")
     trainer = hugging_face(folder, ZeusMonitor(), ["tensorboard"], max_steps=4, logging_steps=2)
     trainer.train()
@@ -245,36 +250,44 @@ def one_of_two_ranks(folder: pathlib.Path) -> None:
 # -- Lightning.
 
 
+def train_with_lightning(folder: pathlib.Path, loggers: list, callbacks: tuple = (), **more):
+    import lightning
+    from torch import nn
+    from torch.utils.data import DataLoader
+
+    from zeus.integrations.lightning import EnergyLogger
+
+    monitor = ZeusMonitor()
+    energies = EnergyLogger(monitor)
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.network = network()
+
+        @monitor.window("forward", sync_execution=False, on_measurement=energies.add)
+        def training_step(self, batch, _):
+            time.sleep(0.026)  # four of which can be measured
+            return nn.functional.cross_entropy(self.network(batch[0]), batch[1])
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.1)
+
+    trainer = lightning.Trainer(**{"max_epochs": 2, **more}, accelerator="cpu", callbacks=[*callbacks, energies], logger=loggers,
+                                enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+                                log_every_n_steps=10, default_root_dir=folder)
+    trainer.fit(Module(), DataLoader(generated(640), batch_size=16, shuffle=True))
+    return trainer
+
+
+def a_rank_of_lightning(folder: pathlib.Path) -> None:
+    from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
+
+    loggers = [TensorBoardLogger(folder, name="board", version="0"), CSVLogger(folder, name="table", version="0")]
+    train_with_lightning(folder, loggers, max_epochs=1, devices=2, strategy="ddp")
+
+
 class Lightning(Logs):
-    def train(self, loggers: list, callbacks: tuple = (), monitor: "ZeusMonitor | None" = None):
-        import lightning
-        from torch import nn
-        from torch.utils.data import DataLoader
-
-        from zeus.integrations.lightning import EnergyLogger
-
-        monitor = monitor or ZeusMonitor()
-        energies = EnergyLogger(monitor)
-
-        class Module(lightning.LightningModule):
-            def __init__(self):
-                super().__init__()
-                self.network = network()
-
-            @monitor.window("forward", sync_execution=False, on_measurement=energies.add)
-            def training_step(self, batch, _):
-                time.sleep(0.026)  # four of which can be measured
-                return nn.functional.cross_entropy(self.network(batch[0]), batch[1])
-
-            def configure_optimizers(self):
-                return torch.optim.SGD(self.parameters(), 0.1)
-
-        trainer = lightning.Trainer(max_epochs=2, accelerator="cpu", callbacks=[*callbacks, energies], logger=loggers,
-                                    enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
-                                    log_every_n_steps=10, default_root_dir=self.folder)
-        trainer.fit(Module(), DataLoader(generated(640), batch_size=16, shuffle=True))
-        return trainer
-
     def test_energies_are_in_all_of_its_loggers(self):
         import wandb
         from lightning.pytorch.loggers import Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
@@ -294,8 +307,8 @@ class Lightning(Logs):
         listening = Listening()
         board = TensorBoardLogger(self.folder, name="board", version="0")
         optimizer = LightningGlobalPowerLimitOptimizer(ZeusMonitor(), Energy(), warmup_steps=1, profile_steps=4, pl_step=50)
-        trainer = self.train([board, MLFlowLogger(tracking_uri=uri), WandbLogger(save_dir=self.folder, offline=True), listening],
-                             (optimizer,))
+        loggers = [board, MLFlowLogger(tracking_uri=uri), WandbLogger(save_dir=self.folder, offline=True), listening]
+        trainer = train_with_lightning(self.folder, loggers, (optimizer,))
         wandb.finish()
         logged = numbers_of(listening.entries)
         self.expect_true(logged, 2, optimizer.optimizer)
@@ -320,18 +333,27 @@ class Lightning(Logs):
 
         away = Away()
         with self.assertLogs("zeus", "WARNING") as said:
-            trainer = self.train([away])
+            trainer = train_with_lightning(self.folder, [away])
         self.assertEqual(away.calls, 1)
         self.assertEqual([record.getMessage() for record in said.records if "no energies" in record.getMessage()],
                          ["Away gets no energies any more, and the training goes on: ConnectionError: the tracker is away"])
         self.assertTrue(math.isfinite(trainer.callback_metrics["train_energy"].item()))
+
+    def test_two_ranks_log_once(self):
+        train_on_two_ranks("lightning", self.folder)
+        kept = from_tensorboard(self.folder / "board" / "0")
+        # 20 steps of each rank: after the tenth, the twentieth, and the epoch.
+        self.assertEqual((len(kept["total_energy"]), len(kept["train_energy"])), (3, 1))
+        with open(self.folder / "table" / "0" / "metrics.csv", newline="", encoding="utf-8") as lines:
+            table = [float(row["total_energy"]) for row in csv.DictReader(lines) if row.get("total_energy")]
+        self.assertEqual([round(value, 3) for value in table[-1:]], [round(value, 3) for value in kept["total_energy"][-1:]])
 
 
 if __name__ == "__main__":
     os.environ.setdefault("ZEUS_STATE_DIR", tempfile.mkdtemp())
     if sys.argv[1:2] == ["--rank"]:
         with contextlib.redirect_stdout(sys.stderr):
-            one_of_two_ranks(pathlib.Path(sys.argv[2]))
+            {"hugging_face": a_rank_of_hugging_face, "lightning": a_rank_of_lightning}[sys.argv[2]](pathlib.Path(sys.argv[3]))
     else:
         # unittest would exit with a bool, which W&B's hook for exits refuses.
         sys.exit(int(not unittest.main(argv=[sys.argv[0], *sys.argv[1:]], exit=False).result.wasSuccessful()))
