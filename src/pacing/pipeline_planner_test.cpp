@@ -74,7 +74,8 @@ TEST(PipelinePlanner, MoreTimeSavesMoreAndCopiesMultiply) {
 TEST(PipelinePlanner, AStageWithOneClockKeepsIt) {
   std::vector<PipelineRank> ranks = uneven();
   std::erase_if(ranks[0].measurements, [](const PipelineMeasurement& one) { return one.frequency != 1410_MHz; });
-  for (const PipelineInstruction& one : plan_pipeline(ranks, {.blocking_power = 70_W}).ranks[0]) {
+  const PlannedPipeline plan = plan_pipeline(ranks, {.blocking_power = 70_W});
+  for (const PipelineInstruction& one : plan.ranks[0]) {
     EXPECT_EQ(one.frequency, 1410_MHz);
   }
 }

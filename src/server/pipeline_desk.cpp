@@ -43,8 +43,9 @@ std::string plain(std::string_view text) {
 // "ranks 1, 3 and 12 more"
 std::string named_ranks(const std::vector<std::uint32_t>& ranks) {
   const std::size_t shown = std::min(ranks.size(), most_named);
-  std::string text = fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
-                                 fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  const std::string text =
+      fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
+                  fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   return ranks.size() == shown ? text : text + fmt::format(" and {} more", ranks.size() - shown);
 }
 

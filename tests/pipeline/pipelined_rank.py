@@ -6,6 +6,7 @@ torch_pipeline_test.py under torch.distributed.run; for each schedule in turn, w
 """
 
 import argparse
+import contextlib
 import json
 import logging
 import os
@@ -25,31 +26,20 @@ STEPS_OF_A_BLOCK = 2
 
 
 class WatchedWork(virtual_work.VirtualWork):
-    """Notes the true clock, power and work at the end of each instruction, once the plan is followed."""
+    """Notes the true clock and power in the middle of each instruction: a faster clock for the next one may come before its end."""
 
     def __init__(self, *arguments) -> None:
         super().__init__(*arguments)
         self.seen: list = []
 
+    @contextlib.contextmanager
     def run(self, seconds: float):
-        inner = super().run(seconds)
-
-        class Noted:
-            def __enter__(_):
-                return inner.__enter__()
-
-            def __exit__(_, *problem):
-                # At the end of the work, while the instruction's own clock is still locked.
-                submit, self._submit = self._submit, lambda load: None
-                try:
-                    inner.__exit__(*problem)
-                finally:
-                    self._submit = submit
-                truth = self.truth()
-                self._submit(virtual_work.WAITING)
-                self.seen.append((truth.clock_mhz, truth.power_w))
-
-        return Noted()
+        with super().run(seconds):
+            middle = self.truth().work_s + seconds / 2
+            yield
+            while (left := middle - (truth := self.truth()).work_s) > 0:
+                time.sleep(max(left / truth.speed, 1e-5))
+            self.seen.append((truth.clock_mhz, truth.power_w))
 
 
 class LogLines(logging.Handler):
@@ -106,6 +96,15 @@ def energies() -> float:
     return joules
 
 
+class Absent:
+    """In place of PipelineFrequencies, on a rank that does not take part."""
+
+    trouble, summary, plan, rows, blocking_power = "", "", None, (), None
+
+    def close(self) -> None:
+        pass
+
+
 class TrueWindows:
     """Notes the true time and energy of each run of each instruction while it is profiled, by the virtual GPU."""
 
@@ -137,6 +136,22 @@ class TrueWindows:
         return noted
 
 
+def exact_rows(frequencies, works: list, rank: int) -> list:
+    """The profile without noise: what the virtual GPU's kernels take and draw at each clock that was measured."""
+    from zeus.device import get_gpus
+
+    rows = []
+    for stage, instruction, clock, *_ in frequencies.rows:
+        get_gpus().set_gpu_locked_clocks(rank, int(clock), int(clock))
+        works[0]._submit(virtual_work.KERNELS)
+        truth = works[0].truth()
+        seconds = works[0]._seconds * (1 if instruction == "forward" else 2) / truth.speed
+        rows.append((stage, instruction, clock, seconds, 0.0, truth.power_w * seconds, 0.0))
+    works[0]._submit(virtual_work.WAITING)
+    get_gpus().reset_gpu_locked_clocks(rank)
+    return rows
+
+
 def cost_of_following(frequencies, steps: int = 200) -> float:
     """Microseconds on the training's thread for an instruction that does nothing else: the median."""
     calls = {}
@@ -165,6 +180,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--window", type=float, default=0.05)
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--absent", type=int, help="a rank that trains without Zeus")
+    parser.add_argument("--patience", type=float, default=20.0)
     parser.add_argument("--truth", action="store_true", help="also note the truth of what is profiled, and what following costs")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -196,7 +213,8 @@ def run(arguments, name: str) -> None:
     true = TrueWindows(rank)
     if arguments.truth:
         ours._native.PipelineProfiler = true.profiler(ours._native.PipelineProfiler)
-    frequencies = ours.PipelineFrequencies(schedule, rank, measure=arguments.measure, record=arguments.out, window=arguments.window)
+    frequencies = ours.PipelineFrequencies(schedule, rank, measure=arguments.measure, record=arguments.out, window=arguments.window,
+                                          patience=arguments.patience) if rank != arguments.absent else Absent()
     losses: list = []
     clocks: list = []
 
@@ -234,11 +252,14 @@ def run(arguments, name: str) -> None:
             torch.distributed.barrier()
             blocks.append((followed, (time.monotonic() - start[0]) / STEPS_OF_A_BLOCK, (energies() - start[1]) / STEPS_OF_A_BLOCK))
     cost_us = cost_of_following(frequencies) if arguments.truth and frequencies.plan else None
+    steps = [] if rank == arguments.absent else frequencies._steps
     frequencies.close()
+    exact = exact_rows(frequencies, works, rank) if arguments.truth else None
     random = [float(torch.rand(1)), [float(each.detach().sum()) for module in modules for each in module.parameters()][0]]
     result = {"losses": losses, "trouble": frequencies.trouble, "warnings": log.lines, "summary": frequencies.summary, "plan": frequencies.plan,
               "rows": frequencies.rows, "blocking": frequencies.blocking_power, "clocks": clocks, "blocks": blocks, "random": random,
-              "seconds": time.monotonic() - begun, "true": true.runs, "cost_us": cost_us}
+              "seconds": time.monotonic() - begun, "true": true.runs, "cost_us": cost_us, "exact": exact,
+              "steps": steps}
     (arguments.out / f"{name}-{rank}.json").write_text(json.dumps(result), encoding="utf-8")
     torch.distributed.barrier()
 

@@ -45,9 +45,9 @@ class Trainings(unittest.TestCase):
     def launch(self, ranks: int) -> list:
         return [self.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
 
-    def train(self, ranks: int, schedules: str, steps: int, *options: str) -> dict:
+    def train(self, ranks: int, schedules: str, steps: int, *more: object, options: tuple = ()) -> dict:
         """What each rank has written, by schedule. Counters of a V100 move every 20 ms, so that profiles take less time."""
-        self.run_there([*self.launch(ranks), HERE / "pipelined_rank.py", self.out, "--schedules", schedules, "--steps", steps],
+        self.run_there([*self.launch(ranks), HERE / "pipelined_rank.py", self.out, "--schedules", schedules, "--steps", steps, *more],
                        f"{ranks}xV100", *options)
         return {name: [json.loads((self.out / f"{name}-{rank}.json").read_text(encoding="utf-8")) for rank in range(ranks)]
                 for name in schedules.split(",")}
@@ -109,12 +109,18 @@ class Trainings(unittest.TestCase):
     def test_a_device_that_refuses_its_clock_is_named_to_all_and_the_training_goes_on(self):
         faults = self.out / "faults"
         faults.write_text("permission call=nvmlDeviceSetGpuLockedClocks gpu=1\n", encoding="utf-8")
-        ranks = self.train(2, "interleaved", 3, "--faults", str(faults))["interleaved"]
+        ranks = self.train(2, "interleaved", 3, options=("--faults", str(faults)))["interleaved"]
         self.check_losses(ranks)
         for rank in ranks:
             self.assertIsNone(rank["plan"])
             self.assertEqual(len(rank["warnings"]), 1)
             self.assertRegex(rank["trouble"], "no plan is followed: .*rank 1: the pipeline's instructions are not measured")
+
+    def test_a_rank_that_does_not_take_part_costs_the_plan_and_not_the_training(self):
+        first, _ = self.train(2, "interleaved", 3, "--absent", 1, "--patience", 2)["interleaved"]
+        self.assertEqual(len(first["warnings"]), 1)
+        self.assertRegex(first["trouble"], r"no plan is followed: .*waited 2 s .*without an answer")
+        self.assertLess(first["seconds"], 60)
 
     def test_after_a_kill_clocks_are_put_back_and_the_others_end(self):
         for turn in range(kills):

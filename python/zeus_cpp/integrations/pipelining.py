@@ -80,7 +80,7 @@ class PipelineFrequencies:
         measure: int = 0,
         record: str | Path | None = None,
         window: float = 0.25,
-        patience: float = 30.0,
+        patience: float = 20.0,
     ) -> None:
         if measure < 0 or not 1.0 <= max_slowdown < math.inf or not 0 < window < math.inf or not 0 < patience < math.inf:
             raise ValueError(f"{measure=}, {max_slowdown=}, {window=} and {patience=} are not all possible")
@@ -276,9 +276,13 @@ class PipelineFrequencies:
         profiler = _native.PipelineProfiler(self.device_id, self._window)
         plan: dict[str, Any] = {}
         try:
-            self._measure_blocking(profiler)
+            failure = ""
+            try:
+                self._measure_blocking(profiler)
+            except RankLost as error:
+                failure = str(error)
             for turn in range(_ROUNDS):
-                failure = self._measure_instructions(profiler, plan)
+                failure = failure or self._measure_instructions(profiler, plan)
                 self.rows = profiler.rows
                 share = {"trouble": failure or profiler.trouble, "steps": self._steps, "rows": self.rows,
                          "blocking": self.blocking_power}
@@ -343,7 +347,7 @@ class PipelineFrequencies:
         """The plan that the first rank makes of what all share; _Trouble if any rank has some."""
         if self._place != 0:
             self._ranks.tell(f"profile/{turn}/{self._place}", share)
-            answer = self._ranks.hear(f"plan/{turn}", 2 * self._long())
+            answer = self._ranks.hear(f"plan/{turn}", self._patience + self._long())
         else:
             answer = self._plan_of(share, turn)
             self._ranks.tell(f"plan/{turn}", answer)
@@ -352,6 +356,8 @@ class PipelineFrequencies:
         return dict(answer)
 
     def _plan_of(self, share: dict[str, Any], turn: int) -> dict[str, Any]:
+        if share["trouble"]:
+            return {"trouble": f"rank {self._members[0]}: {share['trouble']}"}
         try:
             shares = [share, *(self._ranks.hear(f"profile/{turn}/{place}", self._long()) for place in range(1, len(self._members)))]
         except RankLost as error:
