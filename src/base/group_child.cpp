@@ -35,14 +35,13 @@ ChildPipe make_child_pipe(bool to_child) {
   }
   FileDescriptor reading{ends[0]};
   FileDescriptor writing{ends[1]};
-  ChildPipe pipe{to_child ? std::move(writing) : std::move(reading), {}};
-  ::fcntl(pipe.ours.get(), F_SETFL, O_NONBLOCK);
-  const FileDescriptor& theirs = to_child ? reading : writing;
-  pipe.theirs = FileDescriptor{::fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
-  if (!pipe.theirs) {
+  FileDescriptor theirs{::fcntl((to_child ? reading : writing).get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+  if (!theirs) {
     throw system_failure(errno, "cannot duplicate a pipe");
   }
-  return pipe;
+  FileDescriptor& ours = to_child ? writing : reading;
+  ::fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+  return {.ours = std::move(ours), .theirs = std::move(theirs)};
 }
 
 bool is_program(const std::string& path) {

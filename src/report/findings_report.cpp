@@ -32,7 +32,7 @@ std::string markup_of(const records::BarChart& chart) {
   return draw(chart) + "\n";
 }
 
-std::string markup_of(const FindingsSamples& /*samples*/) {
+std::string markup_of(const records::FindingsSamples& /*samples*/) {
   return {};
 }
 
@@ -53,7 +53,7 @@ std::string body_of(const records::FindingsSection& section) {
   }
   bool open = false;
   for (const records::FindingsFigure& figure : section.figures) {
-    if (std::holds_alternative<FindingsSamples>(figure)) {
+    if (std::holds_alternative<records::FindingsSamples>(figure)) {
       continue;
     }
     const bool chart = !is_table(figure);
@@ -68,28 +68,35 @@ std::string body_of(const records::FindingsSection& section) {
   return open ? html + "</div>\n" : html;
 }
 
-Section scorecard_of(const std::vector<ScorecardRow>& scorecard) {
-  records::FindingsTable table{
-      .title = "What agrees",
-      .columns = {"claim", "in the paper", "the paper", "here", "verdict", "criterion or reason"},
-      .rows = {}};
-  std::map<Verdict, int> count;
-  for (const ScorecardRow& row : scorecard) {
+// The reason stands under the claim, where it may be as long as it has to be.
+std::string markup_of(const records::ScorecardRow& row) {
+  const std::string reason =
+      row.reason.empty() ? std::string{} : fmt::format("<div class=\"note\">{}</div>", escaped(row.reason));
+  return fmt::format(
+      "<tr><th scope=\"row\" style=\"white-space:normal\">{}{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+      escaped(row.claim), reason, escaped(field::name_of(row.verdict)), escaped(row.paper), escaped(row.here),
+      escaped(row.where));
+}
+
+Section scorecard_of(const std::vector<records::ScorecardRow>& scorecard) {
+  std::string rows;
+  std::map<records::Verdict, int> count;
+  for (const records::ScorecardRow& row : scorecard) {
     ++count[row.verdict];
-    table.rows.push_back(
-        {row.claim, row.where, row.paper, row.here, std::string{field::name_of(row.verdict)}, row.reason});
+    rows += markup_of(row);
   }
-  std::string sums;
-  for (const auto& [verdict, rows] : count) {
-    sums += fmt::format("{}{} {}", sums.empty() ? "" : ", ", rows, field::name_of(verdict));
-  }
-  return {.heading = "Scorecard",
-          .body = fmt::format("<p>Of {} claims: {}. A number of the paper agrees if it lies in the range in which one "
-                              "more repetition of the experiment would lie in 95 of 100 cases, by the scatter of the "
-                              "seeds, and that range reaches no further than 10 % of the paper's number to either "
-                              "side. A number that no seed changes agrees if it rounds to the paper's.</p>\n",
-                              scorecard.size(), sums) +
-                  markup_of(table)};
+  return {
+      .heading = "Scorecard",
+      .body =
+          fmt::format(
+              "<p>Of {} claims of the paper {} agree with what was found here, {} differ, {} are too uncertain to "
+              "say, and {} are not repeated. A number of the paper agrees if it lies in the range in which one more "
+              "repetition of the experiment would lie in 95 of 100 cases, by the scatter of the seeds, and that "
+              "range reaches no further than 10 % of the paper's number to either side. A number that no seed "
+              "changes agrees if it rounds to the paper's.</p>\n",
+              scorecard.size(), count[records::Verdict::agrees], count[records::Verdict::differs],
+              count[records::Verdict::too_uncertain], count[records::Verdict::not_repeated]) +
+          table("What agrees", {"claim", "verdict", "the paper", "here", "in the paper"}, rows)};
 }
 
 }  // namespace

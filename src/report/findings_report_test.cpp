@@ -34,6 +34,37 @@ TEST(FindingsReport, MatchesTheReviewedPage) {
   test::expect_golden("report/findings.html", findings_report(small_findings()));
 }
 
+TEST(FindingsReport, BeginsWithTheScorecardIfThereIsOne) {
+  records::Findings findings = small_findings();
+  EXPECT_EQ(findings_report(findings).find("Scorecard"), std::string::npos);
+  findings.scorecard.push_back({.key = "k",
+                                .where = "6.2",
+                                .claim = "saves <much>",
+                                .paper = "15 %",
+                                .here = "20 %",
+                                .value = 0.2,
+                                .low = 0.1,
+                                .high = 0.3,
+                                .verdict = records::Verdict::too_uncertain,
+                                .reason = "why & how"});
+  const std::string html = findings_report(findings);
+  const std::size_t scorecard = html.find("<h2>Scorecard</h2>");
+  ASSERT_NE(scorecard, std::string::npos);
+  EXPECT_LT(scorecard, html.find("<h2>First</h2>"));
+  for (const char* there :
+       {"saves &lt;much&gt;", "why &amp; how", "<td>too uncertain to say</td>", "1 are too uncertain"}) {
+    EXPECT_NE(html.find(there), std::string::npos) << there;
+  }
+}
+
+TEST(FindingsReport, DrawsNoSamples) {
+  records::Findings findings = small_findings();
+  const std::string without = findings_report(findings);
+  findings.sections[0].figures.insert(findings.sections[0].figures.begin() + 1,
+                                      records::FindingsSamples{.key = "k", .groups = {"a"}, .values = {{1.0, 2.0}}});
+  EXPECT_EQ(findings_report(findings), without);
+}
+
 TEST(FindingsReport, IsSelfContained) {
   const std::string html = findings_report(small_findings());
   for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {

@@ -61,9 +61,13 @@ class GroupSimulation {
 
   void submit(std::size_t job, Seconds now) {
     while (true) {
-      const optimize::Action action = job_.next(job, submissions_);
-      if (const auto* profile = std::get_if<records::ProfileAsked>(&action)) {
-        simulate::ProfilingResult measured = stage_.profile(*profile);
+      optimize::Action action = job_.next(job, submissions_);
+      const auto* const profile = std::get_if<records::ProfileAsked>(&action);
+      simulate::ProfilingResult measured = profile == nullptr ? simulate::ProfilingResult{} : stage_.profile(*profile);
+      if (profile != nullptr &&
+          !simulate::anything_new(job_.profiles(), stage_.workload().arm_of(profile->batch_size), measured.limits)) {
+        action = simulate::unmeasured(*profile, spec_, stage_, job_.profiles());
+      } else if (profile != nullptr) {
         total_.energy += measured.energy * jobs_[job].runtime_ratio;
         total_.time += measured.time * jobs_[job].runtime_ratio;
         job_.apply(records::LimitsProfiled{.recurrence = job,

@@ -277,10 +277,11 @@ records::FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace
                          : "none reaches always",
          onset ? fmt::format("{} of {}", noticed, seeds) : "no drift", fmt::format("{:.2f}", trials.changes.mean()),
          fmt::format("{:.2f}", trials.usual_changes.mean())});
-    FindingsSamples costs{.key = fmt::format("slices_cost_of_{}", policy.policy), .groups = {}, .values = {}};
+    records::FindingsSamples costs{.key = fmt::format("slices_cost_of_{}", policy.policy), .groups = {}, .values = {}};
     costs.add("all slices", trials.costs);
     section.figures.emplace_back(std::move(costs));
-    FindingsSamples until{.key = fmt::format("slices_until_another_of_{}", policy.policy), .groups = {}, .values = {}};
+    records::FindingsSamples until{
+        .key = fmt::format("slices_until_another_of_{}", policy.policy), .groups = {}, .values = {}};
     until.add("recurrences", trials.until);
     section.figures.emplace_back(std::move(until));
   }

@@ -16,8 +16,8 @@ using records::XyChart;
 struct LastFive {
   records::BarChart energy;
   records::BarChart time;
-  FindingsSamples energies;  // of policy zeus
-  FindingsSamples times;
+  records::FindingsSamples energies;  // of policy zeus
+  records::FindingsSamples times;
 };
 
 LastFive last_five(const PaperGpu& gpu, std::uint64_t seeds) {
@@ -185,9 +185,9 @@ records::FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds
   table.columns.emplace_back("Grid search / zeus");
   table.columns.emplace_back("default policy / zeus");
   double worst = 0.0;
-  FindingsSamples of_grid{.key = "regret_of_grid", .groups = {}, .values = {}};
-  FindingsSamples of_zeus{.key = "regret_of_zeus", .groups = {}, .values = {}};
-  FindingsSamples at_optimum{.key = "grid_ends_at_optimum", .groups = {}, .values = {}};
+  records::FindingsSamples of_grid{.key = "regret_of_grid", .groups = {}, .values = {}};
+  records::FindingsSamples of_zeus{.key = "regret_of_zeus", .groups = {}, .values = {}};
+  records::FindingsSamples at_optimum{.key = "grid_ends_at_optimum", .groups = {}, .values = {}};
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     XyChart chart{.title = job.name,
@@ -230,7 +230,7 @@ records::FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds
       .columns = {"", "here", "the paper"},
       .rows = {{"most that Grid search's regret exceeds zeus's", fmt::format("{:.1f} times, at the end", worst),
                 "72 times, until convergence"}}});
-  for (FindingsSamples* const samples : {&of_grid, &of_zeus, &at_optimum}) {
+  for (records::FindingsSamples* const samples : {&of_grid, &of_zeus, &at_optimum}) {
     section.figures.emplace_back(std::move(*samples));
   }
   return section;

@@ -91,7 +91,7 @@ std::vector<double> quotients(std::vector<double> above, const std::vector<doubl
 }
 
 // The highest of the jobs' ratios, for each seed.
-std::vector<double> ratios_of_regret(const FindingsSamples& above, const FindingsSamples& below) {
+std::vector<double> ratios_of_regret(const records::FindingsSamples& above, const records::FindingsSamples& below) {
   std::vector<double> highest(above.values.front().size(), 0.0);
   for (std::size_t job = 0; job < above.values.size(); ++job) {
     highest = of_pairs(std::move(highest), quotients(above.values[job], below.values[job]),
@@ -105,7 +105,7 @@ class Scorecard {
   Scorecard(const std::vector<records::FindingsSection>& sections, const ScorecardSetting& setting)
       : sections_{sections}, setting_{setting} {}
 
-  std::vector<ScorecardRow> take() && {
+  std::vector<records::ScorecardRow> take() && {
     potential();
     choices();
     convergence();
@@ -132,10 +132,10 @@ class Scorecard {
     return *place;
   }
 
-  [[nodiscard]] const FindingsSamples& samples_of(std::string_view key) const {
+  [[nodiscard]] const records::FindingsSamples& samples_of(std::string_view key) const {
     for (const records::FindingsSection& one : sections_) {
       for (const records::FindingsFigure& figure : one.figures) {
-        const auto* const found = std::get_if<FindingsSamples>(&figure);
+        const auto* const found = std::get_if<records::FindingsSamples>(&figure);
         if (found != nullptr && found->key == key) {
           return *found;
         }
@@ -146,7 +146,7 @@ class Scorecard {
 
   // `of` of the values of all jobs, for each seed.
   template <typename Of>
-  [[nodiscard]] static std::vector<double> by_seed(const FindingsSamples& all, const Of& of) {
+  [[nodiscard]] static std::vector<double> by_seed(const records::FindingsSamples& all, const Of& of) {
     std::vector<double> results;
     for (std::size_t seed = 0; seed < all.values.front().size(); ++seed) {
       std::vector<double> values;
@@ -163,7 +163,8 @@ class Scorecard {
                               : "the built-in models are fitted to some of the traces, and are not the traces";
   }
 
-  void add(ScorecardRow row, const Found& found, const Style& style, Verdict verdict, std::string reason) {
+  void add(records::ScorecardRow row, const Found& found, const Style& style, records::Verdict verdict,
+           std::string reason) {
     row.value = found.value;
     row.low = found.low;
     row.high = found.high;
@@ -174,52 +175,53 @@ class Scorecard {
   }
 
   // A number of the paper, beside one that scatters from seed to seed.
-  void number(ScorecardRow row, double paper, const Found& found, const Style& style, std::string why_differs,
+  void number(records::ScorecardRow row, double paper, const Found& found, const Style& style, std::string why_differs,
               std::string note = {}) {
-    Verdict verdict = Verdict::too_uncertain;
+    records::Verdict verdict = records::Verdict::too_uncertain;
     if (found.low && (paper < *found.low || paper > *found.high)) {
-      verdict = Verdict::differs;
+      verdict = records::Verdict::differs;
     } else if (found.low && *found.high - *found.low <= 2.0 * widest_side * std::abs(paper)) {
-      verdict = Verdict::agrees;
+      verdict = records::Verdict::agrees;
     }
     row.paper = written(paper, style) + std::string{style.unit};
-    add(std::move(row), found, style, verdict, verdict == Verdict::differs ? std::move(why_differs) : std::move(note));
+    add(std::move(row), found, style, verdict,
+        verdict == records::Verdict::differs ? std::move(why_differs) : std::move(note));
   }
 
   // A number of the paper, beside one that no seed changes.
-  void exact(ScorecardRow row, double paper, double here, const Style& style, std::string why_differs) {
+  void exact(records::ScorecardRow row, double paper, double here, const Style& style, std::string why_differs) {
     const bool same = written(here, style) == written(paper, style);
     row.paper = written(paper, style) + std::string{style.unit};
     row.value = here;
     row.here = written(here, style) + std::string{style.unit};
-    row.verdict = same ? Verdict::agrees : Verdict::differs;
+    row.verdict = same ? records::Verdict::agrees : records::Verdict::differs;
     row.reason = same ? "" : std::move(why_differs);
     rows_.push_back(std::move(row));
   }
 
   // A claim without a number: that something lies above or below a bound.
-  void bound(ScorecardRow row, double at, bool above, const Found& found, const Style& style, std::string criterion,
-             std::string why_differs) {
-    Verdict verdict = Verdict::too_uncertain;
+  void bound(records::ScorecardRow row, double at, bool above, const Found& found, const Style& style,
+             std::string criterion, std::string why_differs) {
+    records::Verdict verdict = records::Verdict::too_uncertain;
     if (found.low) {
       const bool holds = above ? *found.low > at : *found.high < at;
       const bool fails = above ? *found.high < at : *found.low > at;
-      verdict = holds ? Verdict::agrees : (fails ? Verdict::differs : verdict);
+      verdict = holds ? records::Verdict::agrees : (fails ? records::Verdict::differs : verdict);
     }
     row.paper = "no number";
     std::string reason = fmt::format("{}: {} {}", criterion, above ? "above" : "below", written(at, style));
-    if (verdict == Verdict::differs) {
+    if (verdict == records::Verdict::differs) {
       reason += "; " + why_differs;
     }
     add(std::move(row), found, style, verdict, std::move(reason));
   }
 
   // A claim that has to hold for all of `of`.
-  void counted(ScorecardRow row, std::size_t holds, std::size_t of, std::string criterion) {
+  void counted(records::ScorecardRow row, std::size_t holds, std::size_t of, std::string criterion) {
     row.paper = row.paper.empty() ? "no number" : row.paper;
     row.value = static_cast<double>(holds);
     row.here = fmt::format("{} of {}", holds, of);
-    row.verdict = holds == of ? Verdict::agrees : Verdict::differs;
+    row.verdict = holds == of ? records::Verdict::agrees : records::Verdict::differs;
     row.reason = std::move(criterion);
     rows_.push_back(std::move(row));
   }
@@ -233,11 +235,11 @@ class Scorecard {
                      .value = {},
                      .low = {},
                      .high = {},
-                     .verdict = Verdict::not_repeated,
+                     .verdict = records::Verdict::not_repeated,
                      .reason = std::move(what)});
   }
 
-  static ScorecardRow row(std::string key, std::string where, std::string claim) {
+  static records::ScorecardRow row(std::string key, std::string where, std::string claim) {
     return {.key = std::move(key),
             .where = std::move(where),
             .claim = std::move(claim),
@@ -258,7 +260,7 @@ class Scorecard {
 
   const std::vector<records::FindingsSection>& sections_;
   const ScorecardSetting& setting_;
-  std::vector<ScorecardRow> rows_;
+  std::vector<records::ScorecardRow> rows_;
 };
 
 // The least and the most that is saved, and the jobs.
@@ -310,18 +312,17 @@ void Scorecard::potential() {
       double least;
       double most;
     };
-    constexpr std::array ranges{Range{"batch_size_alone", "the best batch size alone", 0.034, 0.650},
-                                Range{"limit_alone", "the best power limit alone", 0.030, 0.315},
-                                Range{"both", "both", 0.238, 0.747}};
+    constexpr std::array ranges{Range{"batch_size_alone", "the best batch size alone saves", 0.034, 0.650},
+                                Range{"limit_alone", "the best power limit alone saves", 0.030, 0.315},
+                                Range{"both", "both together save", 0.238, 0.747}};
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       const Savings found = savings_of(*chart, i);
       const auto why = [&](const std::string& job) {
         return of_models(fmt::format("the traces give this number, by the runs of {} alone", job));
       };
-      exact(row(fmt::format("{}_least", ranges[i].key), "2.2, figure 1",
-                fmt::format("{} saves at least", ranges[i].what)),
+      exact(row(fmt::format("{}_least", ranges[i].key), "2.2, figure 1", fmt::format("{} at least", ranges[i].what)),
             ranges[i].least, found.least, percent, why(found.job_of_least));
-      exact(row(fmt::format("{}_most", ranges[i].key), "2.2, figure 1", fmt::format("{} saves up to", ranges[i].what)),
+      exact(row(fmt::format("{}_most", ranges[i].key), "2.2, figure 1", fmt::format("{} up to", ranges[i].what)),
             ranges[i].most, found.most, percent, why(found.job_of_most));
     }
   }
@@ -336,12 +337,13 @@ void Scorecard::potential() {
       constexpr std::array<std::pair<std::string_view, std::string_view>, 2> best{
           {{"time", "(48, 250 W)"}, {"energy", "(32, 100 W)"}}};
       for (std::size_t i = 0; i < best.size(); ++i) {
-        ScorecardRow one = row(fmt::format("best_for_{}", best[i].first), "2.3, figure 2",
-                               fmt::format("the best batch size and limit of DeepSpeech2 for {}", best[i].first));
+        records::ScorecardRow one =
+            row(fmt::format("best_for_{}", best[i].first), "2.3, figure 2",
+                fmt::format("the best batch size and limit of DeepSpeech2 for {}", best[i].first));
         one.paper = best[i].second;
         one.here = (*speech)[i == 0 ? 1 : 3];
-        one.verdict = one.here == one.paper ? Verdict::agrees : Verdict::differs;
-        one.reason = one.verdict == Verdict::agrees ? "" : of_models("the traces give another one");
+        one.verdict = one.here == one.paper ? records::Verdict::agrees : records::Verdict::differs;
+        one.reason = one.verdict == records::Verdict::agrees ? "" : of_models("the traces give another one");
         rows_.push_back(std::move(one));
       }
     } else if (chart != nullptr && chart->title == "DeepSpeech2") {
@@ -395,15 +397,15 @@ void Scorecard::choices() {
       }
     }
   }
-  ScorecardRow one =
+  records::ScorecardRow one =
       row("explored_twice", "4.4, figure 4", "each batch size that stays in the choice was explored before");
   one.paper = "2 times";
   counted(std::move(one), twice, sizes, "batch sizes chosen by belief that were explored exactly twice, over all jobs");
 }
 
 void Scorecard::convergence() {
-  const FindingsSamples& energy = samples_of("energy_on_" + setting_.main_gpu);
-  const FindingsSamples& time = samples_of("time_on_" + setting_.main_gpu);
+  const records::FindingsSamples& energy = samples_of("energy_on_" + setting_.main_gpu);
+  const records::FindingsSamples& time = samples_of("time_on_" + setting_.main_gpu);
   const auto least = [](const std::vector<double>& values) { return std::ranges::min(values); };
   const auto most = [](const std::vector<double>& values) { return std::ranges::max(values); };
   const auto saved = [](std::vector<double> ratios) {
@@ -440,16 +442,16 @@ void Scorecard::convergence() {
   const std::vector<double> worst = ratios_of_regret(samples_of("regret_of_grid"), samples_of("regret_of_zeus"));
   number(row("grid_regret", "6.2", "Grid search has up to so many times zeus's regret"), 72.0, found_in(worst), times,
          "ours is at the end of all recurrences, and the paper's until convergence, which it does not define");
-  const FindingsSamples& grid = samples_of("grid_ends_at_optimum");
+  const records::FindingsSamples& grid = samples_of("grid_ends_at_optimum");
   const auto speech = std::ranges::find(grid.groups, "DeepSpeech2");
   if (speech != grid.groups.end()) {
     const std::vector<double>& seeds = grid.values[static_cast<std::size_t>(speech - grid.groups.begin())];
     const auto off = std::ranges::count(seeds, 0.0);
-    ScorecardRow one = row("grid_misses", "6.2, figure 8", "Grid search may not find the best of DeepSpeech2");
+    records::ScorecardRow one = row("grid_misses", "6.2, figure 8", "Grid search may not find the best of DeepSpeech2");
     one.paper = "no number";
     one.value = static_cast<double>(off);
     one.here = fmt::format("in {} of {} seeds", off, seeds.size());
-    one.verdict = off > 0 ? Verdict::agrees : Verdict::differs;
+    one.verdict = off > 0 ? records::Verdict::agrees : records::Verdict::too_uncertain;
     one.reason = "seeds in which its last run is not of the optimum: above 0";
     rows_.push_back(std::move(one));
   }
@@ -484,7 +486,7 @@ void Scorecard::profiling() {
       Stated{"profiling_energy_of_shufflenet", "ShuffleNet V2", "profiling_energy", "energy", -0.028, change},
       Stated{"profiling_time_of_shufflenet", "ShuffleNet V2", "profiling_time", "time", 0.006, change}};
   for (const Stated& one : all) {
-    const FindingsSamples& found = samples_of(one.of);
+    const records::FindingsSamples& found = samples_of(one.of);
     const auto job = std::ranges::find(found.groups, one.job);
     if (job != found.groups.end()) {
       exact(
@@ -548,8 +550,8 @@ void Scorecard::sensitivity() {
 
 }  // namespace
 
-std::vector<ScorecardRow> scorecard(const std::vector<records::FindingsSection>& sections,
-                                    const ScorecardSetting& setting) {
+std::vector<records::ScorecardRow> scorecard(const std::vector<records::FindingsSection>& sections,
+                                             const ScorecardSetting& setting) {
   return Scorecard{sections, setting}.take();
 }
 

@@ -16,7 +16,7 @@ struct ScorecardSetting {
 };
 
 // `sections` are those of a whole study.
-std::vector<ScorecardRow> scorecard(const std::vector<records::FindingsSection>& sections,
-                                    const ScorecardSetting& setting);
+std::vector<records::ScorecardRow> scorecard(const std::vector<records::FindingsSection>& sections,
+                                             const ScorecardSetting& setting);
 
 }  // namespace zeus::research

@@ -103,8 +103,8 @@ records::FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds) {
       .figures = {}};
   for (const std::string_view policy : {std::string_view{"zeus"}, optimize::best_policy}) {
     std::vector<std::vector<std::pair<double, double>>> ratios;
-    std::vector<FindingsSamples> energies;
-    std::vector<FindingsSamples> times;
+    std::vector<records::FindingsSamples> energies;
+    std::vector<records::FindingsSamples> times;
     for (const double value : etas) {
       energies.push_back({.key = fmt::format("energy_at_eta_{:.1f}", value), .groups = {}, .values = {}});
       times.push_back({.key = fmt::format("time_at_eta_{:.1f}", value), .groups = {}, .values = {}});
@@ -153,7 +153,7 @@ records::FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) 
                 .series = {},
                 .reference = 1.0};
   std::vector<std::vector<double>> energies;
-  std::vector<FindingsSamples> samples;
+  std::vector<records::FindingsSamples> samples;
   for (const double beta : betas) {
     samples.push_back({.key = fmt::format("energy_at_beta_{:.1f}", beta), .groups = {}, .values = {}});
   }
@@ -185,7 +185,7 @@ records::FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds) 
       .figures = {}};
   section.figures.emplace_back(std::move(chart));
   section.figures.emplace_back(std::move(table));
-  for (FindingsSamples& one : samples) {
+  for (records::FindingsSamples& one : samples) {
     section.figures.emplace_back(std::move(one));
   }
   return section;
@@ -202,7 +202,7 @@ records::FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t see
     chart.series.push_back({.name = parts[i].name, .values = {}, .deviations = {}});
   }
   std::vector<std::vector<double>> all(parts.size());
-  std::vector<FindingsSamples> samples;
+  std::vector<records::FindingsSamples> samples;
   for (const Ablation& part : parts) {
     samples.push_back({.key = fmt::format("cost_{}", part.key), .groups = {}, .values = {}});
   }
@@ -244,7 +244,7 @@ records::FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t see
       .figures = {}};
   section.figures.emplace_back(std::move(chart));
   section.figures.emplace_back(std::move(table));
-  for (FindingsSamples& one : samples) {
+  for (records::FindingsSamples& one : samples) {
     section.figures.emplace_back(std::move(one));
   }
   return section;
@@ -255,8 +255,8 @@ records::FindingsSection overhead_section(const PaperGpu& gpu) {
       .title = fmt::format("One run at the default batch size on {}, with profiling against without", gpu.name),
       .columns = {"job", "profiling takes", "an epoch takes", "energy", "time", "the paper (6.5)"},
       .rows = {}};
-  FindingsSamples energies{.key = "profiling_energy", .groups = {}, .values = {}};
-  FindingsSamples times{.key = "profiling_time", .groups = {}, .values = {}};
+  records::FindingsSamples energies{.key = "profiling_energy", .groups = {}, .values = {}};
+  records::FindingsSamples times{.key = "profiling_time", .groups = {}, .values = {}};
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     const std::size_t arm = job.workload.arm_of(job.workload.default_batch_size);

@@ -68,7 +68,7 @@ std::string outline(const records::Findings& findings) {
       }
     } else if constexpr (std::is_same_v<Figure, records::GridChart>) {
       text += fmt::format("  grid: {} | {} x {}", figure.title, figure.columns.size(), figure.rows.size());
-    } else if constexpr (std::is_same_v<Figure, FindingsSamples>) {
+    } else if constexpr (std::is_same_v<Figure, records::FindingsSamples>) {
       text += fmt::format("  samples: {} | {} x {}", figure.key, figure.groups.size(), figure.values.front().size());
     } else {
       text +=
@@ -76,7 +76,7 @@ std::string outline(const records::Findings& findings) {
     }
     text += "\n";
   };
-  for (const ScorecardRow& row : findings.scorecard) {
+  for (const records::ScorecardRow& row : findings.scorecard) {
     text += fmt::format("  scored: {} | {} | {} | {}\n", row.key, row.where, row.claim, row.paper);
   }
   for (const records::FindingsSection& section : findings.sections) {

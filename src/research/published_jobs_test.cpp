@@ -1,4 +1,7 @@
 #include "research/published_jobs.hpp"
+#include "research/cluster_generator.hpp"
+#include "research/cluster_simulation.hpp"
+#include "research/cluster_study.hpp"
 #include "simulate/job_summary.hpp"
 #include "tests/support/small_workload.hpp"
 
@@ -80,6 +83,23 @@ TEST_F(PublishedTraces, LookaheadWastesLessThanHalfOfZeus) {
     ratio += lookahead.expected_regret().mean() / zeus.expected_regret().mean() / 6.0;
   }
   EXPECT_LT(ratio, 0.5);
+}
+
+// The policy would ask for the limit that is missing without end.
+TEST_F(PublishedTraces, AClusterDoesWithoutALimitThatOneBatchSizeLacks) {
+  const std::size_t rows = power_.rows.size();
+  std::erase_if(power_.rows, [](const trace::PowerRow& row) {
+    return row.dataset == "librispeech" && row.batch_size == 48 && row.profile.limit == 150_W;
+  });
+  ASSERT_EQ(power_.rows.size(), rows - 1);
+  const ClusterWorkloads all = cluster_workloads(train_, power_, 0.5);
+  ClusterGenerator generator{parse_cluster_plan("jobs=1000,max=100"), all.typical_times};
+  ClusterTotal total;
+  for (std::uint64_t seed = 2; const auto group = generator.next(); ++seed) {
+    simulate_group(all.stages[group->workload], group->jobs, 2.0, simulate::named("lookahead"), seed, total);
+  }
+  EXPECT_EQ(total.jobs, 1000U);
+  EXPECT_EQ(total.given_up, 0U);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ class Simulation {
         if (measure(slot, stage, *profile)) {
           continue;
         }
-        action = unmeasured(*profile, stage);
+        action = unmeasured(*profile, spec_, stage, job_.profiles());
       }
       const auto* run = std::get_if<records::TryPlan>(&action);
       if (run == nullptr && options_.live) {
@@ -137,18 +137,6 @@ class Simulation {
     }
   }
 
-  // The try that runs if the requested limits could not be measured. A trace need not have each limit of each batch
-  // size: then the try runs under the best one that is known, or measures those there are.
-  [[nodiscard]] records::TryPlan unmeasured(const records::ProfileAsked& asked, const Stage& stage) const {
-    records::TryPlan run = optimize::unmeasured(asked, spec_);
-    const std::size_t arm = stage.workload().arm_of(asked.batch_size);
-    if (stage.profile({.batch_size = asked.batch_size, .limits = {*run.limit}}).limits.empty()) {
-      const bool known = !job_.profiles().limits(arm).empty();
-      run.limit = known ? std::optional{job_.profiles().best(arm).limit} : std::nullopt;
-    }
-    return run;
-  }
-
   // Measures limits before a try; false if that is impossible.
   bool measure(Slot& slot, const Stage& stage, const records::ProfileAsked& asked) {
     if (slot.under_way != asked.batch_size) {
@@ -157,7 +145,7 @@ class Simulation {
     const std::size_t arm = stage.workload().arm_of(asked.batch_size);
     const Mishap mishap = stage.draw(arm, seed_, tried_[arm]).mishap;
     ProfilingResult measured = stage.profile(asked);
-    if (mishap.not_measured || mishap.left_alone || measured.limits.empty()) {
+    if (mishap.not_measured || mishap.left_alone || !anything_new(job_.profiles(), arm, measured.limits)) {
       slot.under_way = asked.batch_size;
       return false;
     }
@@ -277,6 +265,23 @@ optimize::JobSpec job_spec(const Stage& stage, const SimulationOptions& options,
                             .window = options.window,
                             .seed = seed ^ seed_of_policies,
                             .priors = {}});
+}
+
+bool anything_new(const optimize::ProfileBook& profiles, std::size_t arm,
+                  std::span<const records::LimitProfile> measured) {
+  return std::ranges::any_of(
+      measured, [&](const records::LimitProfile& one) { return profiles.find(arm, one.limit) == nullptr; });
+}
+
+records::TryPlan unmeasured(const records::ProfileAsked& asked, const optimize::JobSpec& spec, const Stage& stage,
+                            const optimize::ProfileBook& profiles) {
+  records::TryPlan run = optimize::unmeasured(asked, spec);
+  const std::size_t arm = stage.workload().arm_of(asked.batch_size);
+  if (stage.profile({.batch_size = asked.batch_size, .limits = {*run.limit}}).limits.empty()) {
+    const bool known = !profiles.limits(arm).empty();
+    run.limit = known ? std::optional{profiles.best(arm).limit} : std::nullopt;
+  }
+  return run;
 }
 
 SimulatedJob simulate_job(std::span<const Phase> phases, const SimulationOptions& options, const PolicyFactory& policy,

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
+#include "optimize/batch_size/profile_book.hpp"
 #include "records/job_event.hpp"
+#include "records/limit_profile.hpp"
 #include "simulate/stage.hpp"
 
 #include <zeus/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,6 +62,15 @@ using PolicyFactory = std::function<std::unique_ptr<optimize::Policy>(const opti
 
 // The spec of the job for a phase's workload.
 optimize::JobSpec job_spec(const Stage& stage, const SimulationOptions& options, std::uint64_t seed);
+
+// Whether a limit was measured that is not known yet. If none was, a policy that asked would ask again without end.
+bool anything_new(const optimize::ProfileBook& profiles, std::size_t arm,
+                  std::span<const records::LimitProfile> measured);
+
+// The try that runs if the requested limits could not be measured. A trace need not have each limit of each batch size:
+// then the try runs under the best one that is known, or measures those there are.
+records::TryPlan unmeasured(const records::ProfileAsked& asked, const optimize::JobSpec& spec, const Stage& stage,
+                            const optimize::ProfileBook& profiles);
 
 // `phases` must not be empty and must be ascending, the first from recurrence 0. A first try that fails, or a
 // recurrence that fails too often, is an unavailable Error.

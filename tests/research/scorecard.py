@@ -158,7 +158,7 @@ def work_out(page: Page) -> dict[str, tuple[str, float | None, float, float]]:
     grid = page.samples["grid_ends_at_optimum"]
     if "DeepSpeech2" in grid["groups"]:
         off = grid["values"][grid["groups"].index("DeepSpeech2")].count(0)
-        found["grid_misses"] = ("agrees" if off else "differs", off, math.nan, math.nan)
+        found["grid_misses"] = ("agrees" if off else "too uncertain to say", off, math.nan, math.nan)
     return found
 
 
