@@ -40,7 +40,7 @@ extern "C" int fuzz_served_prompts(const std::uint8_t* data, std::size_t size) {
   read_as_prompts(bytes, Route::chat);
   read_as_prompts(bytes, Route::completions);
   try {
-    static_cast<void>(choose_model(read_models(bytes), ""));
+    static_cast<void>(only_model(read_models(bytes)));
   } catch (const zeus::Error& error) {
     require(error.kind() != zeus::ErrorKind::internal);
   }

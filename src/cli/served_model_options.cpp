@@ -79,14 +79,21 @@ ModelServer ServedModelOptions::find_server(const Context& context) const {
   }
   transport::HttpClient client{server.plan};
   const transport::Answer answer = client.ask({.method = "GET", .path = server.prefix + "/v1/models"});
-  if (answer.status == 404 && !model_.empty()) {
-    server.model.id = model_;
+  // Some servers have no such list, or one that lacks models that they load when these are asked for.
+  const bool is_refused = answer.status == 401 || answer.status == 403;
+  if (model_.empty() || is_refused) {
+    if (answer.status != 200) {
+      throw refused_models(answer, server.shown);
+    }
+    server.model = serving::only_model(serving::read_models(answer.body));
     return server;
   }
-  if (answer.status != 200) {
-    throw refused_models(answer, server.shown);
+  server.model = {.id = model_, .owner = {}};
+  if (answer.status == 200) {
+    for (const serving::ServedModel& listed : serving::read_models(answer.body)) {
+      server.model = listed.id == model_ ? listed : server.model;
+    }
   }
-  server.model = serving::choose_model(serving::read_models(answer.body), model_);
   return server;
 }
 

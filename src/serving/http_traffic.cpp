@@ -116,11 +116,11 @@ class Asking {
 
 Answer ask(const HttpPlan& plan, const std::string& body, Clock& clock, const std::function<bool()>& goes_on,
            const std::function<void(std::string_view text)>& on_text) {
-  transport::Request request{.method = "POST",
-                             .path = plan.prefix + std::string{path_of(plan.request.route)},
-                             .query = {},
-                             .headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream"}},
-                             .body = body};
+  const transport::Request request{.method = "POST",
+                                   .path = plan.prefix + std::string{path_of(plan.request.route)},
+                                   .query = {},
+                                   .headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream"}},
+                                   .body = body};
   AnswerStream stream{on_text};
   stream.answer().sent = clock.now();
   Asking{plan, clock, stream}.ask(request, goes_on);

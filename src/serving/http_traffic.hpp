@@ -33,6 +33,8 @@ class HttpTraffic final : public Traffic {
  public:
   // Begins at once, with one request for each prompt. The clock outlives it.
   HttpTraffic(HttpPlan plan, std::vector<Prompt> prompts, Clock& clock);
+  HttpTraffic(const HttpTraffic&) = delete;
+  HttpTraffic& operator=(const HttpTraffic&) = delete;
   ~HttpTraffic() override;
 
   [[nodiscard]] bool is_over() const override;

@@ -73,15 +73,14 @@ TEST(RequestBody, HasABoundASeedAndAsksForCounts) {
             R"("stream_options":{"include_usage":true}})");
 }
 
-TEST(ServedModels, AreChosenByNameOrBecauseThereIsOne) {
+TEST(ServedModels, TheOnlyOneIsAskedAndOneOfSeveralIsNamed) {
   const auto one = read_models(R"({"data":[{"id":"a","owned_by":"vllm"}]})");
-  EXPECT_EQ(choose_model(one, "").id, "a");
+  EXPECT_EQ(only_model(one).id, "a");
   EXPECT_TRUE(has_ignore_eos(one.front()));
   const auto two = read_models(R"({"data":[{"id":"a"},{"id":"b"}]})");
-  EXPECT_EQ(choose_model(two, "b").id, "b");
   EXPECT_FALSE(has_ignore_eos(two.front()));
-  EXPECT_THROW(static_cast<void>(choose_model(two, "")), Error);
-  EXPECT_THROW(static_cast<void>(choose_model(two, "c")), Error);
+  EXPECT_THROW(static_cast<void>(only_model(two)), Error);
+  EXPECT_THROW(static_cast<void>(only_model({})), Error);
   EXPECT_THROW(static_cast<void>(read_models(R"({"data":7})")), Error);
   EXPECT_THROW(static_cast<void>(read_models("<html>")), Error);
 }

@@ -52,23 +52,15 @@ std::vector<ServedModel> read_models(std::string_view body) {
   return models;
 }
 
-const ServedModel& choose_model(const std::vector<ServedModel>& models, std::string_view name) {
-  if (name.empty() && models.size() == 1) {
-    return models.front();
-  }
+const ServedModel& only_model(const std::vector<ServedModel>& models) {
   if (models.empty()) {
     throw Error{ErrorKind::not_found, "the server lists no model", "name the model by --model"};
   }
-  if (name.empty()) {
+  if (models.size() > 1) {
     throw Error{ErrorKind::invalid_argument, fmt::format("the server has several models: {}", names_of(models)),
                 "name one by --model"};
   }
-  const auto found = std::ranges::find(models, name, &ServedModel::id);
-  if (found == models.end()) {
-    throw Error{ErrorKind::not_found, fmt::format("the server has no model {}", in_quotes(name)),
-                fmt::format("it has {}", names_of(models))};
-  }
-  return *found;
+  return models.front();
 }
 
 bool has_ignore_eos(const ServedModel& model) {

@@ -18,9 +18,8 @@ struct ServedModel {
 // Throws a corrupt_data Error if the bytes are not such a list.
 std::vector<ServedModel> read_models(std::string_view body);
 
-// The one to ask: the named one, or the only one. Errors list what there is: not_found, or invalid_argument if several
-// are served and none is named.
-const ServedModel& choose_model(const std::vector<ServedModel>& models, std::string_view name);
+// The only one. Errors: not_found if there is none; invalid_argument, with a list, if there are several.
+const ServedModel& only_model(const std::vector<ServedModel>& models);
 
 // Whether the server's program has "ignore_eos": answers are then as long as they are allowed to be.
 bool has_ignore_eos(const ServedModel& model);

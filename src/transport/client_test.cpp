@@ -253,6 +253,24 @@ TEST(StreamReader, ReadsPiecesAsTheyComeInRealTime) {
   EXPECT_EQ(kind_of_failure([&] { broken.read(10_s); }), ErrorKind::unavailable);
 }
 
+TEST(StreamReader, MayWaitForTheHeadLaterInRealTime) {
+  std::shared_ptr<Exchange> asked;
+  std::atomic<bool> is_there{false};
+  const RunningServer running{[&](const std::shared_ptr<Exchange>& exchange) {
+    asked = exchange;
+    is_there = true;
+  }};
+  StreamReader reader{{.server = unix_endpoint(running)}, {}, StreamReader::Until::sent};
+  ASSERT_TRUE(comes_true([&] { return is_there.load(); }));
+  EXPECT_FALSE(reader.has_head());
+  EXPECT_EQ(kind_of_failure([&] { reader.read(20_ms); }), ErrorKind::timeout);
+  asked->answer({429, {}, "later"});
+  EXPECT_EQ(reader.read(10_s), std::nullopt);
+  EXPECT_TRUE(reader.has_head());
+  EXPECT_EQ(reader.answer().status, 429);
+  EXPECT_EQ(reader.answer().body, "later");
+}
+
 TEST(Endpoint, IsAPathIfItHasASlash) {
   EXPECT_EQ(Endpoint::from("/run/a.sock").unix_path, "/run/a.sock");
   EXPECT_EQ(Endpoint::from("./a.sock").unix_path, "./a.sock");

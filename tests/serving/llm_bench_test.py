@@ -179,7 +179,6 @@ class Bench(unittest.TestCase):
         prompts = pathlib.Path(self.folder.name) / "prompts.jsonl"
         prompts.write_text('{"prompt":"one"}\n{"prompt":2}\n', encoding="utf-8")
         for options, message in ((("--prompts", str(prompts), "--requests", "2"), "prompts.jsonl: line 2 is not a prompt"),
-                                 (("--prompts", str(prompts), "--requests", "1", "--model", "big"), "has no model 'big'"),
                                  (("--gpus", "3"), "there is no GPU '3'"),
                                  (("--repeat-prompts",), "needs a file of prompts")):
             with self.subTest(message=message):
