@@ -57,11 +57,11 @@ void wait_for_orphans() {
 
 void end_orphans() {
   constexpr Seconds asked{1};
-  constexpr Seconds at_most{10};  // a process that the kernel cannot kill is left
+  constexpr Seconds longest{10};  // a process that the kernel cannot kill is left
   const SystemClock clock;
   const Instant began = clock.now();
   const SignalWait ends{SIGCHLD};
-  while (clock.now() - began < at_most) {
+  while (clock.now() - began < longest) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     const std::vector<pid_t> left = children();

@@ -225,8 +225,9 @@ std::optional<int> WatchedCommand::relay_once(std::unique_lock<std::mutex>& lock
   }
   std::uint64_t woken = 0;
   (void)!::read(wake_.get(), &woken, sizeof woken);
-  const std::optional<int> code = child_->look();
+  // First, as it reads SIGCHLD as well: a command that ended right after a look would not be looked at again.
   heed_signals();
+  const std::optional<int> code = child_->look();
   relay_.move(std::span{watched}.first(channels),
               [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); });
   if (watched[channels].revents != 0) {

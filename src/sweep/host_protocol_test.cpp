@@ -50,7 +50,7 @@ TEST(HostProtocol, OutputAndMessagesAreSeparatedHoweverTheyArriveInPieces) {
     std::vector<HostMessage> messages;
     for (std::size_t from = 0; from < all.size(); from += piece) {
       splitter.take(std::string_view{all}.substr(from, piece), hear);
-      for (HostMessage& message : splitter.messages()) {
+      for (const HostMessage& message : splitter.messages()) {
         messages.push_back(message);
       }
     }

@@ -262,10 +262,6 @@ std::vector<std::string> values_of(const std::string& name, const std::string& k
       throw yaml_error(name, one.line, fmt::format("{} is not a value or a list of values", in_quotes(key)),
                        "give each a word, a number or a string in quotes; a word that begins with {{ goes in quotes");
     }
-    if (one.scalar.find('\0') != std::string::npos) {
-      throw yaml_error(name, one.line, fmt::format("{} has a NUL in it, which no command can take", in_quotes(key)),
-                       "leave it out");
-    }
     values.push_back(one.scalar);
   }
   if (values.empty()) {

@@ -93,7 +93,8 @@ TEST(QueueEntry, WhatCannotBeIsRefusedWithItsLine) {
   EXPECT_THAT(refused_queue("- command: a\n  bs:\n"), HasSubstr("'bs' is not a value"));
   EXPECT_THAT(refused_queue("- command: a\n  bs: []\n"), HasSubstr("the list of 'bs' is empty"));
   EXPECT_THAT(refused_queue("- command: a\n  bs: [[1]]\n"), HasSubstr("'bs' is not a value"));
-  EXPECT_THAT(refused_queue("- \"a\\0b\"\n"), HasSubstr("has a NUL in it"));
+  EXPECT_THAT(refused_queue("- \"a\\0b\"\n"),
+              HasSubstr("queue.yaml:1: it has a byte that is not UTF-8, or a control character"));
   EXPECT_THAT(refused_queue("- command: a\n  seed: 1\n"), HasSubstr("the parameter 'seed' is filled in by Zeus"));
   EXPECT_THAT(refused_queue("- command: a\n  zeus: {gpu: 1}\n"),
               HasSubstr("'zeus' has no key 'gpu'; its keys are clocks"));

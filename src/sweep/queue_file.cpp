@@ -22,8 +22,8 @@ namespace {
 // FNV-1a.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const unsigned char letter : text) {
-    hash = (hash ^ letter) * 0x100000001b3;
+  for (const char letter : text) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
   }
   return hash;
 }
@@ -50,8 +50,8 @@ QueueFile::Lock::Lock(const std::filesystem::path& file)
   }
 }
 
-QueueFile::QueueFile(std::filesystem::path folder)
-    : folder_{std::filesystem::absolute(std::move(folder))}, file_{folder_ / "queue.yaml"} {
+QueueFile::QueueFile(const std::filesystem::path& folder)
+    : folder_{std::filesystem::absolute(folder)}, file_{folder_ / "queue.yaml"} {
 }
 
 bool QueueFile::exists() const {

@@ -18,7 +18,7 @@ namespace zeus::sweep {
 
 class QueueFile {
  public:
-  explicit QueueFile(std::filesystem::path folder);
+  explicit QueueFile(const std::filesystem::path& folder);
 
   [[nodiscard]] bool exists() const;
 

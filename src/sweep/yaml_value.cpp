@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace zeus::sweep {
 
@@ -17,6 +18,27 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr std::size_t deepest = 8;
+
+// Other characters could not be written back, or would not be seen.
+bool is_text(std::string text) {
+  std::erase_if(text, [](char letter) { return letter == '\t' || letter == '\n'; });
+  return printable(text) == text;
+}
+
+[[noreturn]] void refuse_strange(const std::string& name, std::size_t line) {
+  throw yaml_error(name, line, "it has a byte that is not UTF-8, or a control character", "correct the line");
+}
+
+void expect_text(const std::string& name, std::string_view text) {
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const bool crlf = end > 0 && text[end - 1] == '\r';
+    if (!is_text(std::string{text.substr(0, end - (crlf ? 1 : 0))})) {
+      refuse_strange(name, line);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
 
 // Builds the tree from the parser's events. It refuses what the parser would resolve, so the tree is never larger than
 // the file.
@@ -34,6 +56,9 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override { refuse_anchor(line_of(mark)); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    if (!is_text(value)) {  // by an escape
+      refuse_strange(name_, line_of(mark));
+    }
     add({.kind = YamlValue::Kind::scalar, .line = line_of(mark), .scalar = value}, tag, anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -156,6 +181,7 @@ YamlValue parse_yaml(const std::string& name, const std::string& text) {
   if (text.size() > most_bytes) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{} has more than 16 MiB", name), "split it"};
   }
+  expect_text(name, text);
   TreeBuilder builder{name};
   std::istringstream stream{text};
   std::string why;

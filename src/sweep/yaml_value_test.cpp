@@ -54,6 +54,8 @@ TEST(YamlValue, WhatIsAmbiguousIsRefusedWithItsLine) {
   EXPECT_THAT(refusal("- a\n---\n- b\n"), HasSubstr("second document"));
   EXPECT_THAT(refusal("- {{ name }}\n"), HasSubstr("a key is not a word"));
   EXPECT_THAT(refusal("- a: b: c\n"), HasSubstr("it is not YAML"));
+  EXPECT_THAT(refusal("- a\n- b\xc1\n"), HasSubstr("queue.yaml:2: it has a byte that is not UTF-8"));
+  EXPECT_THAT(refusal(std::string{"- a\0b\n", 6}), HasSubstr("or a control character"));
   EXPECT_THAT(refusal(std::string(100, '[')), HasSubstr("queue.yaml:1:"));
 }
 
