@@ -19,7 +19,9 @@ using transport::Exchange;
 
 const char* const stream_of_answer =
     "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
-    "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n"
+    "data: "
+    "{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}"
+    "\n\n"
     "data: [DONE]\n\n";
 
 void answer_by_stream(const std::shared_ptr<Exchange>& exchange) {
