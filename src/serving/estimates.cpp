@@ -1,6 +1,6 @@
 #include "serving/estimates.hpp"
 
-#include "jobs/scatter.hpp"
+#include "base/student_quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t fewest_parts = 3;
 
 double student(std::size_t parts) {
-  return jobs::student_quantile(static_cast<int>(parts) - 1);
+  return student_quantile(static_cast<int>(parts) - 1);
 }
 
 // Of the sum of parts whose mean is 0 or near it, half the width of its 95 % interval. Neighbours that are alike count

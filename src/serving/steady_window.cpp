@@ -1,5 +1,6 @@
 #include "serving/steady_window.hpp"
 
+#include "base/student_quantile.hpp"
 #include "jobs/scatter.hpp"
 
 #include <fmt/format.h>
@@ -77,8 +78,7 @@ Change change_after(std::size_t head, std::span<const double> parts, double tole
   }
   const int freedom = first.count + others.count - 2;
   const double variance = (first.squares + others.squares) / freedom;
-  const double by_chance =
-      jobs::student_quantile(freedom) * std::sqrt(variance * (1.0 / first.count + 1.0 / others.count));
+  const double by_chance = student_quantile(freedom) * std::sqrt(variance * (1.0 / first.count + 1.0 / others.count));
   const double mean = (first.mean + others.mean) / 2;
   return {.beginning = head == 1 ? "tenth" : "half",
           .before = first.mean,
