@@ -322,11 +322,11 @@ class LimitsWithServer(unittest.TestCase):
 
 STEPS = textwrap.dedent("""
     import time
-    for epoch in range(1, 9):
+    for epoch in range(1, 25):
         for step in range(1, 31):
             time.sleep(0.01)
             print(f"step {step}", flush=True)
-        print(f"epoch {epoch} accuracy {epoch / 8:.3f}", flush=True)
+        print(f"epoch {epoch} accuracy {epoch / 24:.3f}", flush=True)
     """)
 
 
