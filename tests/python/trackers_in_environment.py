@@ -59,12 +59,11 @@ def from_mlflow(uri: str, prefix: str = "") -> dict:
     return {name: [metric.value for metric in history] for name, history in histories.items() if history}
 
 
-def from_wandb(folder: pathlib.Path, prefix: str = "") -> dict:
+def wandb_records(content: bytes) -> list:
     """An offline run is a file of records, cut into pieces that fit into blocks of 32 KiB, with 7 bytes before each piece."""
     from wandb.proto import wandb_internal_pb2
 
-    [path] = folder.rglob("*.wandb")
-    content, kept, record = path.read_bytes(), {}, b""
+    records, record = [], b""
     at = 7  # of the file's own header
     while at + 7 <= len(content):
         if 0x8000 - at % 0x8000 < 7:
@@ -74,11 +73,27 @@ def from_wandb(folder: pathlib.Path, prefix: str = "") -> dict:
         record += content[at + 7:at + 7 + length]
         at += 7 + length
         if kind in (1, 4):  # whole, or the last piece
-            for item in wandb_internal_pb2.Record.FromString(record).history.item:
-                name = (item.key or "/".join(item.nested_key)).removeprefix(prefix)
-                if name in NUMBERS:
-                    kept.setdefault(name, []).append(json.loads(item.value_json))
+            records.append(wandb_internal_pb2.Record.FromString(record))
             record = b""
+    return records
+
+
+def from_wandb(folder: pathlib.Path, prefix: str = "") -> dict:
+    """Another process writes the file; the record of the run's end is its last."""
+    [path] = folder.rglob("*.wandb")
+    given_up = time.monotonic() + 60
+    records = wandb_records(path.read_bytes())
+    while not any(record.HasField("exit") for record in records):
+        if time.monotonic() > given_up:
+            raise AssertionError(f"{path} does not end")
+        time.sleep(0.2)
+        records = wandb_records(path.read_bytes())
+    kept: dict = {}
+    for record in records:
+        for item in record.history.item:
+            name = (item.key or "/".join(item.nested_key)).removeprefix(prefix)
+            if name in NUMBERS:
+                kept.setdefault(name, []).append(json.loads(item.value_json))
     return kept
 
 
