@@ -43,7 +43,7 @@ except ImportError as error:
 from zeus_cpp import _native
 from zeus_cpp._dataloader_settings import Settings
 from zeus_cpp._files import write_whole
-from zeus_cpp._logger import logger_of
+from zeus_cpp._logger import logger_of, warn
 from zeus_cpp._power_log import PowerLog
 from zeus_cpp.optimizer._ranks import Ranks
 from zeus_cpp.optimizer._training import StoreCollective
@@ -53,6 +53,10 @@ logger = logger_of(__name__)
 
 # A rank that does not answer for this long is dead; a rank may evaluate for minutes while the others wait.
 _PATIENCE = 300.0
+
+
+def _warn(line: str) -> None:
+    warn(logger, line)
 
 
 class ZeusDataLoader(DataLoader):
@@ -192,6 +196,7 @@ class _Run:
             "eta": settings.eta,
             "gpus": gpus,
             "synchronize": self._synchronize,
+            "warn": _warn,
             "try_clocks": False,
             "profiling": ("sweep", settings.settle, settings.measure),
             "batch_size": self._batch_size,
