@@ -127,8 +127,9 @@ std::string results_text(const sweep::LedgerContent& ledger, bool in_colour) {
 // "Tesla V100-PCIE-32GB" as a part of a file's name.
 std::string file_word(const std::string& name) {
   std::string word;
-  for (const unsigned char letter : name) {
-    word += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
+  for (const char letter : name) {
+    const auto byte = static_cast<unsigned char>(letter);
+    word += std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '_';
   }
   return word;
 }

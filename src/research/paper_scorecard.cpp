@@ -201,7 +201,7 @@ class Scorecard {
 
   // A claim without a number: that something lies above or below a bound.
   void bound(records::ScorecardRow row, double at, bool above, const Found& found, const Style& style,
-             std::string criterion, std::string why_differs) {
+             const std::string& criterion, const std::string& why_differs) {
     records::Verdict verdict = records::Verdict::too_uncertain;
     if (found.low) {
       const bool holds = above ? *found.low > at : *found.high < at;

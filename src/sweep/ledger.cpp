@@ -22,10 +22,10 @@ namespace zeus::sweep {
 namespace {
 
 constexpr std::string_view first_line = R"({"zeus_sweep":1})";
-constexpr std::string_view advice = "restore the file from a backup, or move it away to begin a new sweep";
+constexpr std::string_view to_restore = "restore the file from a backup, or move it away to begin a new sweep";
 
 Error not_a_ledger(const std::string& name, std::size_t line, std::string_view why) {
-  return Error{ErrorKind::corrupt_data, fmt::format("{}:{}: {}", name, line, why), std::string{advice}};
+  return Error{ErrorKind::corrupt_data, fmt::format("{}:{}: {}", name, line, why), std::string{to_restore}};
 }
 
 // The lines that are whole; returns how many bytes they are.

@@ -92,8 +92,7 @@ GroupCommandEnd SlurmSweep::ask(std::vector<std::string> words) const {
 // Runs of other engines ended with the process that had started them. An array of which nothing can be seen was not
 // submitted, because the process was killed just before.
 void SlurmSweep::take_up_the_past() {
-  for (std::size_t i = 0; i < book_.content().runs.size(); ++i) {
-    const KnownRun& known = book_.content().runs[i];
+  for (const KnownRun& known : book_.content().runs) {  // an end adds none
     if (known.ended) {
       continue;
     }

@@ -110,8 +110,7 @@ void Sweep::open_hosts() {
 
 // Runs that an earlier process of this sweep has started: they ended with it, and nothing knows how.
 void Sweep::settle_the_past() {
-  for (std::size_t i = 0; i < book_->content().runs.size(); ++i) {
-    const KnownRun& known = book_->content().runs[i];
+  for (const KnownRun& known : book_->content().runs) {  // an end adds none
     if (known.ended) {
       continue;
     }
