@@ -26,7 +26,8 @@ NEEDS_REGISTRY = "it needs packages from the registry"
 
 # (whether the tests may be skipped on this machine, a pattern of their names, why)
 REASONS = (
-    (WITHOUT_TRACES, r"PublishedTraces\..*|.*HeldOut\..*|docs\.fixed_limit", "the published traces are not beside this checkout"),
+    (WITHOUT_TRACES, r"PublishedTraces\..*|.*HeldOut\..*|docs\.fixed_limit|research\.(reproduce|scorecard)",
+     "the published traces are not beside this checkout"),
     (True, r"DevicesOnVirtualGpus\..*", "library.devices_on_virtual_gpus runs it"),
     (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.IgnoresRecordsOfAnotherUser|TrustedFile\..*"
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
@@ -35,7 +36,7 @@ REASONS = (
     (AS_ROOT, r"OpenStore\.ReportsAStoreThatCannotBeWritten", "root may write anywhere"),
     (not shutil.which("systemd-analyze"), r"packaging\.systemd", "systemd-analyze is not installed"),
     (True, r"daemon\.existing_(client|optimizer)|daemon\.scrapes|pipeline\.second_opinion|virtual\.foreign_clients"
-           r"|server\.(api|existing_server|existing_clients|metrics|tokens)|python\..*", NEEDS_REGISTRY),
+           r"|server\.(api|existing_server|existing_clients|metrics|tokens|existing_pipelines)|pipeline\.torch|python\..*", NEEDS_REGISTRY),
     (not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin"), r"server\.tls", "nginx is not installed"),
     (not shutil.which("chromium"), r"report\.browser", "Chromium is not installed"),
 )

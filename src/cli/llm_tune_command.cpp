@@ -50,7 +50,7 @@ void LlmTuneCommand::declare(Options& options) {
   options
       .add_option("--slo", bounds_,
                   "What latencies may be: ttft (to the first token), itl (between tokens), e2el (whole answers), each "
-                  "with a time and @50, @90, @95 or @99, the share of answers in percent (95 if it is left out)")
+                  "with a time and @50, @90, @95 or @99, the share in percent (95 if it is left out)")
       .required()
       .value_name("NAME=TIME[@P],...");
   options.add_option("--steps", steps_, "How many settings to try below the highest limit, at most")
