@@ -284,10 +284,12 @@ int ServeCommand::run(Context& context) {
   if (serve_.audit_log) {
     plan.audit = std::make_shared<AuditLog>(*serve_.audit_log, context.clock);
   }
+  const std::filesystem::path folder = control::make_state_folder(context.environment, user);
+  std::optional<Sockets> sockets{std::in_place, serve_, context.environment};
+  // Before the drivers' libraries are loaded: a thread that they start keeps what it begins with.
+  give_up_rights(serve_);
   Devices devices = find_devices(serve_, context);
   log::info(fmt::format("{} GPUs, {} CPU packages", devices.gpus.size(), devices.cpus.size()));
-
-  const std::filesystem::path folder = control::make_state_folder(context.environment, user);
   plan.state = std::make_shared<const FileTree>(folder);
   const control::Ledger ledger{FileTree{folder}, context.machine};
   const std::vector<Service::Gpu> gpus = audited(std::move(devices.gpus), plan.audit);
@@ -300,8 +302,6 @@ int ServeCommand::run(Context& context) {
   }
   control::LeaseBook book =
       control::open_lease_book(context.environment, context.machine, program_folder(), leased, context.clock);
-  std::optional<Sockets> sockets{std::in_place, serve_, context.environment};
-  give_up_rights(serve_);
   log->begin_thread();
 
   const Supervisor supervisor{context.environment};

@@ -260,10 +260,16 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
     elsewhere.push_back(&open);
   }
   const Instant now = site.clock.now();
-  if (elsewhere.empty() || (looked_elsewhere_ && now - *looked_elsewhere_ < between_looks_elsewhere)) {
+  if (elsewhere.empty()) {
+    return dead;
+  }
+  // The silence of a new recurrence is counted from the first look at it.
+  const bool all_seen = looked_elsewhere_ && seen_elsewhere_ == elsewhere.back()->number;
+  if (all_seen && now - *looked_elsewhere_ < between_looks_elsewhere) {
     return dead;
   }
   looked_elsewhere_ = now;
+  seen_elsewhere_ = elsewhere.back()->number;
   const std::map<std::uint64_t, std::uint64_t> beats = store->beats(stored.id);
   std::vector<store::Sign> signs;
   for (const OpenRecurrence* const open : elsewhere) {

@@ -112,6 +112,7 @@ struct Job::Impl {
   std::uint64_t kept_ = 0;                   // the sequence number of the last snapshot known here
   std::optional<std::uint64_t> summarized_;  // the sequence number of the last summary known here
   std::optional<Instant> looked_elsewhere_;  // when the store was last asked for the beats of owners elsewhere
+  std::uint64_t seen_elsewhere_ = 0;         // the newest recurrence of theirs then
 };
 
 // Folds a whole history. All costs are weighed as at its end.
