@@ -92,8 +92,8 @@ Section scorecard_of(const std::vector<records::ScorecardRow>& scorecard) {
               "<p>Of {} claims of the paper {} agree with what was found here, {} differ, {} are too uncertain to "
               "say, and {} are not repeated. A number of the paper agrees if it lies in the range in which one more "
               "repetition of the experiment would lie in 95 of 100 cases, by the scatter of the seeds, and that "
-              "range reaches no further than 10 % of the paper's number to either side. A number that no seed "
-              "changes agrees if it rounds to the paper's.</p>\n",
+              "range is no wider than 20 % of the paper's number: 10 % to either side of the one found here. A "
+              "number that no seed changes agrees if it rounds to the paper's.</p>\n",
               scorecard.size(), count[records::Verdict::agrees], count[records::Verdict::differs],
               count[records::Verdict::too_uncertain], count[records::Verdict::not_repeated]) +
           table("What agrees", {"claim", "verdict", "the paper", "here", "in the paper"}, rows)};

@@ -40,7 +40,9 @@ void add_last(PaperTrials& trials, const simulate::Stage& stage, const simulate:
     return reached(attempt.result.outcome);
   });
   const simulate::Configuration& best = stage.optimum();
-  trials.ends_at_optimum.push_back(last->result.arm == best.arm && last->result.limit == best.limit ? 1.0 : 0.0);
+  // A job in which no try reaches ends nowhere.
+  const bool at_optimum = last != job.tries.rend() && last->result.arm == best.arm && last->result.limit == best.limit;
+  trials.ends_at_optimum.push_back(at_optimum ? 1.0 : 0.0);
 }
 
 }  // namespace

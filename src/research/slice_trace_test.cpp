@@ -25,12 +25,13 @@ std::string refusal_of(const std::string& text) {
   return "nothing was refused";
 }
 
-// An epoch at batch size 16 costs five at 128, and is enough; at 128 three are, and from a slice on nine or more.
-std::string drifting(int slices, int from) {
+// An epoch at batch size 16 costs five at 128, and is enough; at 128 three are, and from a slice on, and in slice
+// `once`, nine or more.
+std::string drifting(int slices, int from, int once = 0) {
   std::string text = slice_header;
   for (int slice = 1; slice <= slices; ++slice) {
     for (int run = 0; run < 4; ++run) {
-      text += fmt::format("{0},16,{1},1\n{0},128,{1},{2}\n", slice, run, slice < from ? 3 : 9 + run);
+      text += fmt::format("{0},16,{1},1\n{0},128,{1},{2}\n", slice, run, slice < from && slice != once ? 3 : 9 + run);
     }
   }
   return text;
@@ -85,6 +86,23 @@ TEST(CapriccioSection, SeesTheDriftAndHowSoonEachPolicyUsesAnotherBatchSize) {
   EXPECT_EQ(table.rows[0][4], "0 of 5");
   EXPECT_EQ(table.rows[1][4], "5 of 5");
   EXPECT_EQ(table.rows[2][4], "5 of 5");
+  EXPECT_EQ(table.columns[5], "the same on the first slice alone");
+  EXPECT_EQ(table.rows[0][5], "0 of 5");
+  EXPECT_EQ(table.rows[2][5], "0 of 5");
+}
+
+TEST(CapriccioSection, SaysForHowManySlicesTheOldBestCostsMore) {
+  const records::FindingsSection section =
+      capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 21, 15)), 1);
+  EXPECT_NE(section.paragraphs[0].find("sets in with slice 15"), std::string::npos) << section.paragraphs[0];
+  EXPECT_NE(section.paragraphs[0].find("for 19 of the 24 slices"), std::string::npos) << section.paragraphs[0];
+}
+
+TEST(CapriccioSection, CountsNoChangesBeforeADriftThatComesAtOnce) {
+  const records::FindingsTable table =
+      table_in(capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 6)), 1));
+  EXPECT_EQ(table.rows[1][6], "");
+  EXPECT_EQ(table.rows[1][7], "");
 }
 
 TEST(CapriccioSection, SaysThatNothingDrifts) {

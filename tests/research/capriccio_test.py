@@ -127,7 +127,8 @@ class Capriccio(unittest.TestCase):
         (table,) = [figure for figure in section["figures"] if figure["kind"] == "table"]
         print(section["paragraphs"][0], *table["columns"], *(" | ".join(row) for row in table["rows"]), sep="\n")
         self.assertRegex(section["paragraphs"][0], "sets in with slice (9|1[0-9]|2[0-9])")
-        costs = {figure["key"]: figure["values"][0] for figure in section["figures"] if figure["kind"] == "samples"}
+        samples = {figure["key"]: figure["values"] for figure in section["figures"] if figure["kind"] == "samples"}
+        costs = {key: values[0] for key, values in samples.items()}
         for policy, row in zip(("zeus", "lookahead"), table["rows"][1:]):
             below = sum(a < b for a, b in zip(costs[f"slices_cost_of_{policy}"], costs["slices_cost_of_default"]))
             self.assertEqual(row[2], f"{below} of {seeds}")
@@ -135,6 +136,9 @@ class Capriccio(unittest.TestCase):
             noticed = sum(0 < one <= 10 for one in costs[f"slices_until_another_of_{policy}"])
             self.assertEqual(row[4], f"{noticed} of {seeds}")
             self.assertGreaterEqual(noticed, 0.8 * seeds if whole else 2, policy)
+            alone = sum(0 < one <= 10 for one in samples[f"slices_until_another_of_{policy}"][1])
+            self.assertEqual(row[5], f"{alone} of {seeds}", "without drift")
+        self.assertEqual(alone, 0, "lookahead changes nothing without drift")
         (row,) = [row for row in page["scorecard"] if row["key"] == "capriccio"]
         self.assertEqual((row["verdict"], row["here"][:12]), ("not repeated", "an analogue:"))
 
