@@ -60,7 +60,7 @@ golden: build
 	git --no-pager diff --stat -- tests/golden
 
 nightly: test packages
-	ctest --preset release -C Nightly -R '^(cli.hostile_many|demo.seeds|measure.totals_when_busy|run.followed|run.quick_start|run.ways|daemon.*_(many|full)$$|packaging.fresh_debian|run.truth|run.recurring|run.one_story|run.server_many|serving.*_many|server[.](decisions|processes)_full|python.clone|python.examples|python.ranks|python.user_scripts_all)'
+	ctest --preset release -C Nightly -R '^(.*_(all|full|many|several|whole|population|when_busy)$$|sweep.population|demo.seeds|packaging.fresh_debian|run.(followed|quick_start|ways|truth|recurring|one_story)|python.(clone|examples|ranks))'
 	tools/check_alone.py
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan

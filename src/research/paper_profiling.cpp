@@ -18,7 +18,7 @@ namespace zeus::research {
 namespace {
 
 // The sizes of the data sets, which give a step's time from an epoch's.
-constexpr std::array samples{281'241.0, 88'524.0, 1'600'000.0, 1'281'167.0, 50'000.0, 4'970'845.0};
+constexpr std::array samples_of_job{281'241.0, 88'524.0, 1'600'000.0, 1'281'167.0, 50'000.0, 4'970'845.0};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::vector<NamedLoad> paper_loads(const physics::GpuModel& gpu) {
   std::vector<NamedLoad> loads;
   for (const physics::Workload& workload : physics::workloads()) {
     const int batch_size = workload.default_batch_size(gpu);
-    const double steps = std::max(1.0, samples.at(loads.size()) / batch_size);
+    const double steps = std::max(1.0, samples_of_job.at(loads.size()) / batch_size);
     loads.push_back({.name = workload.name(),
                      .load = {.gpu = &gpu,
                               .demand = workload.demand(gpu, batch_size),

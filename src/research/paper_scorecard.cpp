@@ -61,7 +61,7 @@ struct Style {
 constexpr Style percent{.factor = 100.0, .decimals = 1, .unit = " %"};
 constexpr Style change{.factor = 100.0, .decimals = 1, .unit = " %", .sign = true};
 constexpr Style small_change{.factor = 100.0, .decimals = 2, .unit = " %", .sign = true};
-constexpr Style times{.factor = 1.0, .decimals = 1, .unit = " times"};
+constexpr Style as_factor{.factor = 1.0, .decimals = 1, .unit = " times"};
 constexpr Style fraction{.factor = 1.0, .decimals = 3};
 
 std::string written(double value, const Style& style) {
@@ -440,7 +440,8 @@ void Scorecard::convergence() {
         found_in(less), fraction, "the highest of the jobs' ratios of regret, at the end",
         "the regret of some job is no less than Grid search's");
   const std::vector<double> worst = ratios_of_regret(samples_of("regret_of_grid"), samples_of("regret_of_zeus"));
-  number(row("grid_regret", "6.2", "Grid search has up to so many times zeus's regret"), 72.0, found_in(worst), times,
+  number(row("grid_regret", "6.2", "Grid search has up to so many times zeus's regret"), 72.0, found_in(worst),
+         as_factor,
          "ours is at the end of all recurrences, and the paper's until convergence, which it does not define");
   const records::FindingsSamples& grid = samples_of("grid_ends_at_optimum");
   const auto speech = std::ranges::find(grid.groups, "DeepSpeech2");

@@ -56,7 +56,7 @@ def main() -> None:
     def put_back() -> list:
         return [moment - killed for moment in calls("nvmlDeviceResetGpuLockedClocks", victim) if moment > killed]
 
-    wait_until(put_back, 10)
+    wait_until(put_back, 30)
     try:
         said = training.communicate(timeout=90)[1]
     except subprocess.TimeoutExpired:

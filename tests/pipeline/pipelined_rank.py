@@ -181,7 +181,9 @@ def main() -> None:
     parser.add_argument("--window", type=float, default=0.05)
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--absent", type=int, help="a rank that trains without Zeus")
+    parser.add_argument("--late", type=int, help="a rank that begins to profile when the others' patience is over")
     parser.add_argument("--patience", type=float, default=20.0)
+    parser.add_argument("--record", type=pathlib.Path, help="instead of OUT, for profile.csv and plan.json")
     parser.add_argument("--truth", action="store_true", help="also note the truth of what is profiled, and what following costs")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -213,8 +215,12 @@ def run(arguments, name: str) -> None:
     true = TrueWindows(rank)
     if arguments.truth:
         ours._native.PipelineProfiler = true.profiler(ours._native.PipelineProfiler)
-    frequencies = ours.PipelineFrequencies(schedule, rank, measure=arguments.measure, record=arguments.out, window=arguments.window,
+    frequencies = ours.PipelineFrequencies(schedule, rank, measure=arguments.measure, record=arguments.record or arguments.out,
+                                          window=arguments.window,
                                           patience=arguments.patience) if rank != arguments.absent else Absent()
+    if rank == arguments.late:
+        profile = frequencies._profile_and_plan
+        frequencies._profile_and_plan = lambda: time.sleep(4 * arguments.patience) or profile()
     losses: list = []
     clocks: list = []
 

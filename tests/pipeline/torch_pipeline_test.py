@@ -1,7 +1,7 @@
 """Real pipelined trainings with PyTorch on virtual GPUs: profiled, planned and slowed down where it costs nothing, by
 zeus.integrations.pipelining.
 
-  torch_pipeline_test.py PROGRAM BUILD_FOLDER [--kills N] [TEST...]
+  torch_pipeline_test.py PROGRAM BUILD_FOLDER [--all] [TEST...]      --all, as in `make nightly`: 30 kills, and GPipe
 
 PyTorch comes from the registry; without it these tests are skipped.
 """
@@ -23,10 +23,12 @@ EXAMPLE = HERE.parents[1] / "examples" / "torch_pipeline" / "train.py"
 
 program = ""
 build = pathlib.Path()
-kills = 2
+everything = False
 
 
 class Trainings(unittest.TestCase):
+    of_one_process: list = []  # losses
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -53,8 +55,11 @@ class Trainings(unittest.TestCase):
                 for name in schedules.split(",")}
 
     def single(self, steps: int) -> list:
-        self.run_there([self.python, HERE / "pipelined_rank.py", self.out, "--single", "--steps", steps], "")
-        return json.loads((self.out / "single.json").read_text(encoding="utf-8"))
+        """Losses of the first steps, at most 10; trained once for all tests."""
+        if not self.of_one_process:
+            self.run_there([self.python, HERE / "pipelined_rank.py", self.out, "--single", "--steps", 10], "")
+            self.of_one_process.extend(json.loads((self.out / "single.json").read_text(encoding="utf-8")))
+        return self.of_one_process[:steps]
 
     def check_losses(self, ranks: list) -> None:
         losses = ranks[-1]["losses"]
@@ -86,7 +91,7 @@ class Trainings(unittest.TestCase):
         self.assertIn("64 computations on 4 devices", planned.stdout)
 
     def test_one_forward_one_backward_and_gpipe_train_as_a_single_process_does(self):
-        for name, ranks in self.train(4, "1f1b,gpipe", 4).items():
+        for name, ranks in self.train(4, "1f1b,gpipe" if everything else "1f1b", 4).items():
             with self.subTest(name):
                 self.check_plan(ranks, 0.95)
                 self.check_losses(ranks)
@@ -96,7 +101,12 @@ class Trainings(unittest.TestCase):
                 self.assertEqual(order[:5], ["forward"] * 4 + (["backward"] if name == "1f1b" else ["forward"]))
 
     def test_interleaved_stages_are_planned_and_a_split_backward_is_refused_with_one_sentence(self):
-        trained = self.train(2, "interleaved,zero-bubble", 3)
+        trained = self.train(2, "interleaved,zero-bubble", 3, "--record", "/dev/null/away")
+        # A folder that cannot be written costs the record, and not the plan.
+        first = trained["interleaved"][0]
+        self.assertEqual(len(first["warnings"]), 1)
+        self.assertRegex(first["trouble"], "^the profile is not written: .*Not a directory")
+        first.update(trouble="", warnings=[])
         self.check_plan(trained["interleaved"], 1.0)  # two ranks with as many layers each
         self.assertEqual({row[0] for row in trained["interleaved"][1]["rows"]}, {1, 3})
         for ranks in trained.values():
@@ -122,22 +132,32 @@ class Trainings(unittest.TestCase):
         self.assertRegex(first["trouble"], r"no plan is followed: .*waited 2 s .*without an answer")
         self.assertLess(first["seconds"], 60)
 
+    def test_a_rank_that_comes_when_its_partner_has_given_up_costs_the_plan_and_not_the_training(self):
+        ranks = self.train(2, "interleaved", 3, "--late", 1, "--patience", 2)["interleaved"]
+        self.check_losses(ranks)
+        for rank in ranks:
+            self.assertIsNone(rank["plan"])
+            self.assertEqual(len(rank["warnings"]), 1)
+        self.assertLess(ranks[0]["seconds"], 60)
+
     def test_after_a_kill_clocks_are_put_back_and_the_others_end(self):
-        for turn in range(kills):
+        # On a busy machine, the guardian may have to wait for a processor.
+        put_back, ended = (1.0, 60.0) if everything else (20.0, 90.0)
+        for turn in range(30 if everything else 2):
             with tempfile.TemporaryDirectory(dir=self.out) as folder:
                 victim, when = turn % 4, ("profile", "follow")[turn % 2]
                 done = self.run_there([self.python, HERE / "pipelined_kill.py", folder, 4, victim, when], "4xV100")
                 found = json.loads(done.stdout)
                 with self.subTest(turn=turn, when=when):
                     self.assertTrue(found["reached"], found)
-                    self.assertLess(found["put_back_s"], 1.0, found)
-                    self.assertLess(found["ended_s"], 60.0, found)
+                    self.assertIsNotNone(found["put_back_s"], found)
+                    self.assertLess(found["put_back_s"], put_back, found)
+                    self.assertLess(found["ended_s"], ended, found)
 
 
 if __name__ == "__main__":
     program, build = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)).resolve()
-    if "--kills" in sys.argv:
-        place = sys.argv.index("--kills")
-        kills = int(sys.argv.pop(place + 1))
-        sys.argv.pop(place)
+    if "--all" in sys.argv:
+        everything = True
+        sys.argv.remove("--all")
     unittest.main()

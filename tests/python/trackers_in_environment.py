@@ -216,13 +216,13 @@ class HuggingFace(Logs):
             def on_log(self, args, state, control, logs=None, **others):
                 if "total_energy" in logs:
                     calls["blocks"] += 1
-                    time.sleep(0.5)
+                    time.sleep(3)
 
         class Working(TrainerCallback):
             def on_log(self, args, state, control, logs=None, **others):
                 calls["works"] += "total_energy" in logs
 
-        with unittest.mock.patch.object(_energy_log.Trackers, "PATIENCE", 0.3), self.assertLogs("zeus", "WARNING") as said:
+        with unittest.mock.patch.object(_energy_log.Trackers, "PATIENCE", 2.0), self.assertLogs("zeus", "WARNING") as said:
             trainer = hugging_face(self.folder, ZeusMonitor(), [], max_steps=12)
             for tracker in (Raising(), Blocking(), Working()):
                 trainer.add_callback(tracker)
@@ -230,19 +230,16 @@ class HuggingFace(Logs):
         about = [record.getMessage() for record in said.records if "no energies" in record.getMessage()]
         self.assertEqual(len(about), 2, about)
         self.assertRegex(about[0], "^Raising gets no energies any more, and the training goes on: ConnectionError: the tracker is away$")
-        self.assertRegex(about[1], "^Blocking gets no energies any more, .*it took 0.5 s for one entry$")
+        self.assertRegex(about[1], r"^Blocking gets no energies any more, .*it took [\d.]+ s for one entry$")
         self.assertEqual((calls["raises"], calls["blocks"]), (1, 1))
         self.assertGreaterEqual(calls["works"], 4)
         self.assertEqual(trainer.state.global_step, 12)
 
     def test_a_log_of_ours_does_not_answer_whether_the_trainer_logs(self):
-        from transformers import TrainerControl
-
         trainer = hugging_face(self.folder, ZeusMonitor(), [], max_steps=8, logging_strategy="epoch")
         trainer.train()
         with_ours = [entry for entry in trainer.state.log_history if "loss" in entry]
         self.assertEqual(len(with_ours), 1)
-        self.assertIsInstance(trainer.control, TrainerControl)
 
     def test_two_ranks_log_once(self):
         train_on_two_ranks("hugging_face", self.folder)
@@ -295,6 +292,21 @@ def train_with_lightning(folder: pathlib.Path, loggers: list, callbacks: tuple =
     return trainer
 
 
+def a_listening_logger():
+    from lightning.pytorch.loggers import Logger
+
+    class Listening(Logger):
+        name, version, entries = "listening", "0", []
+
+        def log_hyperparams(self, *given, **more):
+            pass
+
+        def log_metrics(self, metrics, step=None):
+            self.entries.append({**metrics, "step": step})
+
+    return Listening()
+
+
 def a_rank_of_lightning(folder: pathlib.Path) -> None:
     from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 
@@ -305,21 +317,12 @@ def a_rank_of_lightning(folder: pathlib.Path) -> None:
 class Lightning(Logs):
     def test_energies_are_in_all_of_its_loggers(self):
         import wandb
-        from lightning.pytorch.loggers import Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
+        from lightning.pytorch.loggers import MLFlowLogger, TensorBoardLogger, WandbLogger
 
         from zeus.integrations.lightning import LightningGlobalPowerLimitOptimizer
 
-        class Listening(Logger):
-            name, version, entries = "listening", "0", []
-
-            def log_hyperparams(self, *given, **more):
-                pass
-
-            def log_metrics(self, metrics, step=None):
-                self.entries.append({**metrics, "step": step})
-
         uri = (self.folder / "mlruns").as_uri()
-        listening = Listening()
+        listening = a_listening_logger()
         board = TensorBoardLogger(self.folder, name="board", version="0")
         optimizer = LightningGlobalPowerLimitOptimizer(ZeusMonitor(), Energy(), warmup_steps=1, profile_steps=4, pl_step=50)
         loggers = [board, MLFlowLogger(tracking_uri=uri), WandbLogger(save_dir=self.folder, offline=True), listening]
@@ -332,6 +335,12 @@ class Lightning(Logs):
         self.expect_same(logged, from_tensorboard(self.folder / "board" / "0"), "TensorBoard")
         self.expect_same(logged, from_mlflow(uri), "MLflow")
         self.expect_same(logged, from_wandb(self.folder), "W&B")
+
+    def test_batches_that_only_accumulate_gradients_write_no_entries(self):
+        listening = a_listening_logger()
+        train_with_lightning(self.folder, [listening], max_epochs=1, accumulate_grad_batches=4)
+        steps = [entry["step"] for entry in listening.entries if "total_energy" in entry]
+        self.assertEqual(steps, [10, 10])  # of 40 batches: every tenth step, and the epoch
 
     def test_a_logger_that_raises_is_named_once(self):
         from lightning.pytorch.loggers import Logger
@@ -348,7 +357,7 @@ class Lightning(Logs):
 
         away = Away()
         with self.assertLogs("zeus", "WARNING") as said:
-            trainer = train_with_lightning(self.folder, [away])
+            trainer = train_with_lightning(self.folder, [away], max_epochs=1)
         self.assertEqual(away.calls, 1)
         self.assertEqual([record.getMessage() for record in said.records if "no energies" in record.getMessage()],
                          ["Away gets no energies any more, and the training goes on: ConnectionError: the tracker is away"])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable
 
-from zeus_cpp._logger import logger_of
+from zeus_cpp._logger import logger_of, warn
 from zeus_cpp.exception import ZeusNotFoundError
 from zeus_cpp.monitor import Measurement, ZeusMonitor
 from zeus_cpp.optimizer.power_limit import GlobalPowerLimitOptimizer
@@ -90,7 +90,7 @@ class Trackers:
             trouble = f"{type(error).__name__}: {error}"
         if trouble:
             self._left_out.append(tracker)
-            logger.warning("%s gets no energies any more, and the training goes on: %s", type(tracker).__name__, trouble)
+            warn(logger, f"{type(tracker).__name__} gets no energies any more, and the training goes on: {trouble}")
 
 
 def _total(measured: Measurement) -> EnergyDetail | None:

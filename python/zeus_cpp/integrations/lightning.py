@@ -71,6 +71,7 @@ class EnergyLogger(Callback):
         self.monitor = monitor
         self._log = EnergyLog(monitor)
         self._trackers = Trackers()
+        self._last_step = 0
 
     def add(self, measurement: Measurement) -> None:
         """Adds a window of the program's own to the next entry: `monitor.window("forward", on_measurement=logger.add)`."""
@@ -78,11 +79,15 @@ class EnergyLogger(Callback):
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self._log.begin_training()
+        self._last_step = trainer.global_step
 
     def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         self._log.begin_epoch()
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        if trainer.global_step == self._last_step:  # gradients are only accumulated
+            return
+        self._last_step = trainer.global_step
         if trainer.log_every_n_steps and trainer.global_step % trainer.log_every_n_steps == 0:
             self._write(trainer, {})
 

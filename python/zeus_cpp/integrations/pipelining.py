@@ -37,7 +37,7 @@ except ImportError as missing:
 
 from zeus_cpp import _native
 from zeus_cpp._files import write_whole
-from zeus_cpp._logger import logger_of
+from zeus_cpp._logger import logger_of, warn
 from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.monitor import ZeusMonitor
 from zeus_cpp.optimizer._ranks import RankLost, Ranks
@@ -266,7 +266,10 @@ class PipelineFrequencies:
             self.plan = None
             self._warn(f"no plan is followed: {trouble}")
             return
-        self._summarize(time.monotonic() - begun, energy)
+        try:
+            self._summarize(time.monotonic() - begun, energy)
+        except (OSError, ValueError) as error:
+            self._warn(f"the profile is not written: {error}")
         self.follow()
 
     def _profile_and_plan(self) -> dict[str, Any]:
@@ -318,7 +321,14 @@ class PipelineFrequencies:
         if partner >= len(self._members):
             return
         self._ranks.tell(f"here/{self._place}", True)
-        self._ranks.hear(f"here/{partner}", self._patience)
+        lost = None
+        try:
+            self._ranks.hear(f"here/{partner}", self._patience)
+        except RankLost as error:
+            lost = error
+        # Both decide alike: a rank that comes when its partner has given up would wait for it in vain.
+        if not self._ranks.settle(f"pair/{min(self._place, partner)}", lost is None):
+            raise lost or RankLost(f"rank {self._members[partner]} did not wait for rank {self._members[self._place]}")
         token = torch.zeros(1, device=self._stages[0].device)
         other = self._members[partner]
 
@@ -386,7 +396,12 @@ class PipelineFrequencies:
             joules += sum(self._ranks.hear(f"cost/{place}", self._patience) for place in range(1, len(self._members)))
         saved = plan["fastest_energy_j"] - plan["energy_j"]
         share = 100 * saved / plan["fastest_energy_j"]
-        regained = f"regained after {math.ceil(joules / saved):,} iterations" if saved > 0 else "never regained"
+        if saved <= 0:
+            regained = "never regained"
+        elif math.isfinite(joules):
+            regained = f"regained after {math.ceil(joules / saved):,} iterations"
+        else:  # a GPU's energy is not known
+            regained = "which takes an unknown number of iterations to regain"
         self.summary = (
             f"the plan claims {share:.1f} % less energy at {plan['time_s']:.3f} s an iteration ({plan['fastest_time_s']:.3f} s at the"
             f" highest clocks); profiling took {seconds:.1f} s, the time of {seconds / plan['fastest_time_s']:.0f} iterations, and"
@@ -414,13 +429,12 @@ class PipelineFrequencies:
             return
         try:
             others = [self._ranks.hear(f"measured/{place}", self._patience) for place in range(1, len(self._members))]
-        except RankLost as error:
-            self._warn(f"nothing measured is written: {error}")
-            return
-        everyone = [self._measured.results, *others]
-        for run, name in enumerate(("before", "after")):
-            iteration = _measured_iteration([results[run] for results in everyone], self.plan, self._shares, followed=run == 1)
-            write_whole(self._record / f"{name}.json", json.dumps(iteration))
+            everyone = [self._measured.results, *others]
+            for run, name in enumerate(("before", "after")):
+                iteration = _measured_iteration([results[run] for results in everyone], self.plan, self._shares, followed=run == 1)
+                write_whole(self._record / f"{name}.json", json.dumps(iteration))
+        except (RankLost, OSError, ValueError) as error:
+            self._warn(f"what was measured is not written: {error}")
 
     # Trouble.
 
@@ -437,7 +451,7 @@ class PipelineFrequencies:
 
     def _warn(self, trouble: str) -> None:
         self.trouble += ("; " if self.trouble else "") + trouble
-        logger.warning("rank %d, GPU %d: %s", distributed.get_rank(), self.device_id, trouble)
+        warn(logger, f"rank {self._members[self._place]}, GPU {self.device_id}: {trouble}")
 
 
 class _Captured:
@@ -626,7 +640,8 @@ def _copy(values: Any) -> Any:
     if isinstance(values, dict):
         return {key: _copy(value) for key, value in values.items()}
     if isinstance(values, (list, tuple)):
-        return type(values)(_copy(value) for value in values)
+        copies = [_copy(value) for value in values]
+        return type(values)(*copies) if hasattr(values, "_fields") else type(values)(copies)
     return values
 
 
