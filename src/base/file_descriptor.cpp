@@ -1,7 +1,9 @@
 #include "base/file_descriptor.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -77,6 +79,15 @@ void write_all(const FileDescriptor& file, std::string_view content, const std::
     } else if (errno != EINTR) {
       throw system_failure(errno, "cannot write " + name);
     }
+  }
+}
+
+void allow_many_descriptors() {
+  constexpr rlim_t wanted = 16384;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+    limit.rlim_cur = std::min(wanted, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
   }
 }
 

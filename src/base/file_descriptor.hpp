@@ -34,4 +34,7 @@ Error system_failure(int error, const std::string& what);
 // Writes all of `content`, in as many calls as that takes; `name` is what an Error calls the file.
 void write_all(const FileDescriptor& file, std::string_view content, const std::string& name);
 
+// Raises this process's limit of open descriptors as far as it may go, up to 16,384: the usual one of 1,024 is low.
+void allow_many_descriptors();
+
 }  // namespace zeus

@@ -69,10 +69,14 @@ class SpawnPlan {
   posix_spawnattr_t attributes_{};
 };
 
+// More bytes than a pipe holds, so that a process that has ended is read to its end; and no more, so that one that
+// prints without end leaves time for the others.
+constexpr int most_pieces = 16;
+
 // Returns false at the end of the stream.
 bool read_available(const FileDescriptor& stream, const std::function<void(std::string_view)>& take) {
   std::array<char, 65'536> buffer{};
-  while (true) {
+  for (int piece = 0; piece < most_pieces; ++piece) {
     const ssize_t count = ::read(stream.get(), buffer.data(), buffer.size());
     if (count > 0) {
       take({buffer.data(), static_cast<std::size_t>(count)});
@@ -82,6 +86,7 @@ bool read_available(const FileDescriptor& stream, const std::function<void(std::
       return errno == EAGAIN;
     }
   }
+  return true;
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ class PipedProcess {
   [[nodiscard]] const FileDescriptor& errors() const { return errors_; }
   [[nodiscard]] const FileDescriptor& end() const { return end_; }
 
-  // Reads what is there of the output, and keeps the last of the errors.
+  // Reads what is there of the output, up to 1 MiB, and keeps the last of the errors. Once the process has ended, one
+  // call reads all that it left.
   void read(const std::function<void(std::string_view)>& output);
   // Once it has ended, and what it left has been read: its exit code, 128 + n for signal n.
   [[nodiscard]] std::optional<int> exit_code();

@@ -62,6 +62,15 @@ TEST(PipedProcess, AnInputThatIsNotClosedHasNoEnd) {
   EXPECT_EQ(follow_to_end(process).output, "ready\nover\n");
 }
 
+TEST(PipedProcess, OneThatPrintsWithoutEndIsReadInParts) {
+  PipedProcess process = started("exec yes");
+  pollfd ready{.fd = process.output().get(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(::poll(&ready, 1, -1), 1);
+  process.read([](std::string_view) {});
+  process.kill();
+  EXPECT_EQ(follow_to_end(process).code, 128 + SIGKILL);
+}
+
 TEST(PipedProcess, HasAGroupOfItsOwnWhichIsKilledAsAWhole) {
   PipedProcess process = started("sleep 600 & echo $$; wait");
   pollfd ready{.fd = process.output().get(), .events = POLLIN, .revents = 0};

@@ -18,11 +18,9 @@
 
 #include <fmt/format.h>
 
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <ostream>
@@ -42,16 +40,6 @@ constexpr std::size_t reading_connections = 4;  // connections to the store besi
 std::string host_of_this_machine() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-// Each connection needs a descriptor, and the default limit is low.
-void allow_many_descriptors() {
-  constexpr rlim_t wanted = 16384;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
-    limit.rlim_cur = std::min(wanted, limit.rlim_max);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
 }
 
 std::string log_line(Clock& clock, log::Level level, std::string_view line) {
@@ -153,7 +141,7 @@ void check_settings(const ServeSettings& settings) {
 
 void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   check_settings(settings);
-  allow_many_descriptors();
+  allow_many_descriptors();  // each connection needs one
   Clock& clock = surroundings.clock;
   const FileDescriptor signals = service_signals();
   Access access = read_access(settings);

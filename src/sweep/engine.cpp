@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -22,6 +23,8 @@
 namespace zeus::sweep {
 
 namespace {
+
+constexpr std::size_t most_asked_at_a_time = 64;
 
 class LocalEngine final : public Engine {
  public:
@@ -93,14 +96,24 @@ class SshEngine final : public Engine {
       found.emplace(place.host, "");
     }
     std::vector<std::thread> threads;
+    threads.reserve(most_asked_at_a_time);
+    const auto join_all = [&threads] {
+      std::ranges::for_each(threads, &std::thread::join);
+      threads.clear();
+    };
     for (const auto& [host, place] : hosts) {
       connected_.insert(host);
-      threads.push_back(
-          background_thread([this, place = place, &problem = found.at(host)] { problem = problem_of(*place); }));
+      const auto ask = [this, place = place, &problem = found.at(host)] { problem = problem_of(*place); };
+      if (threads.size() == most_asked_at_a_time) {
+        join_all();
+      }
+      try {
+        threads.push_back(background_thread(ask));
+      } catch (const std::system_error&) {  // no more threads here
+        ask();
+      }
     }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
+    join_all();
     std::erase_if(found, [](const auto& one) { return one.second.empty(); });
     return found;
   }

@@ -60,7 +60,7 @@ struct Waiting {
 
 struct Ended {
   static constexpr std::string_view kind = "ended";
-  std::string why_not_run;  // empty if the command ran
+  std::string why_not_run;  // or why its figures do not count; empty if the command ran
   RunFigures figures;
 
   template <typename Fields, typename Self>

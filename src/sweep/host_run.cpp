@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/file_tree.hpp"
+#include "base/log.hpp"
 #include "base/orphans.hpp"
 #include "measure/devices.hpp"
 #include "measure/sampler_source.hpp"
@@ -33,6 +34,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -126,6 +128,17 @@ class TaskFiles final : public Link {
   std::filesystem::path end_;
 };
 
+// To the run's log, among what the command prints, if it can be written.
+void say_in_output(std::string_view sentence) {
+  try {
+    const FileDescriptor output{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+    write_all(output, fmt::format("zeus: {}\n", sentence), "standard output");
+  } catch (const Error& error) {
+    log::error(sentence);
+    log::error(error.what());
+  }
+}
+
 // Sums up the epochs as they end.
 class EpochAccount {
  public:
@@ -214,7 +227,11 @@ class HostRun {
       return std::nullopt;
     }
     Ended ended = run_command();
-    gpus_.release();
+    try {
+      gpus_.release();
+    } catch (const Error& error) {  // what was measured counts all the same
+      say_in_output(error.what());
+    }
     return ended;
   }
 
@@ -273,13 +290,13 @@ class HostRun {
       if (link_.has_ended(Seconds{0})) {
         command.end();
       }
-      gpus_.renew();
+      renew_gpus();
     }
     const Measurement at_end = monitor.end(whole_run);
     end_orphans();
     const Measurement measured = monitor.settle(at_end);
     epochs.finish(ended.figures);
-    ended.why_not_run = command.why_not_run().value_or("");
+    ended.why_not_run = command.why_not_run().value_or(not_renewed_);
     ended.figures.exit_code = command.exit_code();
     ended.figures.start_monotonic = measured.start;
     ended.figures.time = measured.time();
@@ -289,9 +306,22 @@ class HostRun {
     return ended;
   }
 
+  // The command goes on if that fails, and its run does not count as done: its settings may not have held.
+  void renew_gpus() {
+    try {
+      gpus_.renew();
+    } catch (const Error& error) {
+      if (not_renewed_.empty()) {
+        not_renewed_ = fmt::format("its GPUs may have lost their settings during the run: {}", error.what());
+        say_in_output(not_renewed_);
+      }
+    }
+  }
+
   const run::Place& place_;
   const Link& link_;
   RunOrder order_;
+  std::string not_renewed_;  // why
   LeasedGpus gpus_;
 };
 

@@ -105,6 +105,15 @@ void add_event(LedgerContent& content, const RunStarted& started) {
   content.runs.push_back({.started = started, .ended = std::nullopt});
 }
 
+// As it stands in the queue if it cannot be filled in; then its run ends as failed.
+std::string command_of(const Task& task) {
+  try {
+    return filled(task.command, task.parameters);
+  } catch (const Error&) {
+    return task.command;
+  }
+}
+
 void add_event(LedgerContent& content, const ArrayStarted& array) {
   for (std::uint64_t i = 0; i < array.count; ++i) {
     if (array.entry == 0 || array.entry > content.entries.size() ||
@@ -117,7 +126,7 @@ void add_event(LedgerContent& content, const ArrayStarted& array) {
                                   .task = array.task + i,
                                   .place = std::string{slurm_place},
                                   .host = "",
-                                  .command = filled(task.command, task.parameters),
+                                  .command = command_of(task),
                                   .parameters = task.parameters,
                                   .at = array.at});
   }
@@ -193,10 +202,17 @@ Ledger::Ledger(const std::filesystem::path& file)
 }
 
 void Ledger::append(const LedgerEvent& event) {
-  content_.add(event);
-  write_all(file_, records::json_line(event) + '\n', name_);
-  if (::fdatasync(file_.get()) != 0) {
-    throw system_failure(errno, fmt::format("cannot write the ledger {}", name_));
+  const off_t before = ::lseek(file_.get(), 0, SEEK_END);
+  try {
+    write_all(file_, records::json_line(event) + '\n', name_);
+    if (::fdatasync(file_.get()) != 0) {
+      throw system_failure(errno, fmt::format("cannot write the ledger {}", name_));
+    }
+    content_.add(event);
+  } catch (const Error&) {
+    // A part of a line would make those after it unreadable. If even this fails, the first error says enough.
+    (void)(before >= 0 && ::ftruncate(file_.get(), before) == 0);
+    throw;
   }
 }
 

@@ -60,6 +60,7 @@ class Ledger {
 
   [[nodiscard]] const LedgerContent& content() const { return content_; }
   [[nodiscard]] bool cut() const { return cut_; }
+  // If it throws, the event is neither in the file nor in the content.
   void append(const LedgerEvent& event);
 
  private:

@@ -7,9 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -95,6 +97,42 @@ TEST_F(LedgerTest, ALastLineThatWasCutShortIsLeftOutAndTheRestKept) {
   }
   EXPECT_TRUE(content().starts_with(whole));
   EXPECT_EQ(read_ledger(file()).runs[1].ended->why, "cut");
+}
+
+TEST_F(LedgerTest, AnEventThatTheDiskHasNoRoomForLeavesNoTrace) {
+  write_one_run();
+  const std::string before = content();
+  const RunEnded ended{.run = 2, .outcome = Outcome::lost, .why = std::string(1000, 'x'), .figures = {}};
+  {
+    Ledger ledger{file()};
+    rlimit former{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &former), 0);
+    const rlimit low{.rlim_cur = before.size() + 100, .rlim_max = former.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
+    EXPECT_THROW(ledger.append(ended), Error);
+    ::setrlimit(RLIMIT_FSIZE, &former);
+    (void)std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(content(), before);
+    EXPECT_FALSE(ledger.content().runs[1].ended);
+    ledger.append(ended);
+  }
+  EXPECT_TRUE(read_ledger(file()).runs[1].ended);
+}
+
+TEST_F(LedgerTest, ABroadcastThatAnOlderVersionTookHasNoLabels) {
+  append("{\"zeus_sweep\":1}\n");
+  {
+    Ledger ledger{file()};
+    ledger.append(EntryTaken{
+        .entry = 1, .broadcast = true, .queue = "", .content = {.commands = {"a"}, .parameters = {}, .settings = {}}});
+  }
+  std::string text = content();
+  const std::string labels = ",\"labels\":[]";
+  ASSERT_NE(text.find(labels), std::string::npos);
+  text.erase(text.find(labels), labels.size());
+  std::ofstream{file()} << text;
+  EXPECT_TRUE(read_ledger(file()).entries.front().taken.labels.empty());
 }
 
 TEST_F(LedgerTest, ALineThatIsNoEventIsNamedAndNothingIsChanged) {

@@ -10,8 +10,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -91,13 +93,25 @@ std::string QueueFile::sum() const {
 }
 
 void QueueFile::move_first(Move move) {
-  const QueueEntry& entry = entries_.at(next_).entry;
-  const std::size_t end = next_ + 1 < entries_.size() ? entries_[next_ + 1].begin : text_.size();
-  add_to_consumed(to_yaml(entry), move);
-  FileTree{}.write_durably(file_.string(), std::string_view{text_}.substr(end), Readers::everyone);
-  runs_ -= task_count(entry);
-  ++next_;
+  const std::string taken = to_yaml(entries_.at(next_).entry);
+  add_to_consumed(taken, move);
+  refresh();  // an edit since the last look must not be written over
+  const auto is_taken = [&](const Position& one) { return to_yaml(one.entry) == taken; };
+  const auto rest = entries_.begin() + static_cast<std::ptrdiff_t>(next_);
+  const auto found = std::find_if(rest, entries_.end(), is_taken);
+  if (found == entries_.end()) {  // the user has taken it out as well
+    return;
+  }
+  const std::string_view text{text_};
+  const std::size_t end = std::next(found) != entries_.end() ? std::next(found)->begin : text.size();
+  const std::string before{text.substr(rest->begin, found->begin - rest->begin)};
+  FileTree{}.write_durably(file_.string(), before + std::string{text.substr(end)}, Readers::everyone);
   state_ = state_of(file_);
+  if (found != rest) {
+    state_.reset();  // to be read again
+  }
+  runs_ -= task_count(found->entry);
+  ++next_;
 }
 
 void QueueFile::add_to_consumed(const std::string& entry, Move move) const {

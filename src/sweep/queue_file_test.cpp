@@ -74,6 +74,21 @@ TEST_F(QueueFileTest, AMoveThatWasInterruptedIsKnownByItsSumAndConsumesOnce) {
   EXPECT_NE(again.sum(), sum);
 }
 
+TEST_F(QueueFileTest, AnEditBetweenLookingAndTakingIsKept) {
+  write("- a\n- b\n");
+  QueueFile queue{folder_.path()};
+  EXPECT_EQ(first(queue), "a");
+  write("- new\n- a\n- command: c\n");
+  queue.move_first();
+  EXPECT_EQ(content("queue.yaml"), "- command: new\n- command: c\n");
+  EXPECT_EQ(first(queue), "new");
+  EXPECT_EQ(queue.runs(), 2U);
+  write("- d\n");
+  queue.move_first();
+  EXPECT_EQ(content("queue.yaml"), "- d\n");
+  EXPECT_EQ(content("consumed.yaml"), "- command: a\n- command: new\n");
+}
+
 TEST_F(QueueFileTest, TheLockIsFreeOnceItsHolderLetsGo) {
   const QueueFile queue{folder_.path()};
   {

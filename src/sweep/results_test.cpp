@@ -67,6 +67,17 @@ TEST(Results, ACsvHasAColumnForEachParameterAndQuotesWhatNeedsIt) {
   EXPECT_THAT(csv, HasSubstr("\n4,failed,1,"));
 }
 
+TEST(Traces, RunsWithALockedClockAreLeftOut) {
+  LedgerContent ledger = small_ledger();
+  ledger.entries.front().taken.content.settings.clocks = {Megahertz{1200}};
+  try {
+    (void)traces_of(ledger, {});
+    FAIL() << "they are in";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run 1 has a locked clock, for which a trace has no column"));
+  }
+}
+
 TEST(Results, JsonHasAReasonForWhatIsUnknown) {
   LedgerContent ledger = small_ledger();
   ledger.runs[0].ended.reset();

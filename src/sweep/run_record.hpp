@@ -80,6 +80,7 @@ struct EntryTaken {
   bool broadcast = false;
   std::string queue;  // the sum of the queue's file before that
   QueueEntry content;
+  std::vector<std::string> labels = {};  // of a broadcast: the places that it is for; older ledgers have none
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -87,6 +88,7 @@ struct EntryTaken {
     fields("broadcast", self.broadcast);
     fields("queue", self.queue);
     fields("content", self.content);
+    fields("labels", self.labels, field::may_lack(long_list));
   }
 };
 

@@ -15,8 +15,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
+#include <ctime>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -28,8 +30,12 @@ namespace {
 // Slurm's default for the largest index of an array is 1000.
 constexpr std::uint64_t most_of_an_array = 1000;
 constexpr int look_ms = 1000;
+// Slurm's controller serves everybody, so it is asked less often than the folder is looked at.
+constexpr Seconds between_questions{10};
 // How often in turn a task may be missing before it counts as gone: a folder that nodes share shows files late.
-constexpr int most_missed = 3;
+constexpr int most_missed = 2;
+// The clocks of this machine and of Slurm's may differ.
+constexpr double most_clock_difference = 3600.0;
 
 std::string shell_quoted(const std::string& word) {
   std::string quoted = "'";
@@ -61,6 +67,43 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   return problem == std::errc{} && end == text.data() + text.size() ? std::optional{number} : std::nullopt;
+}
+
+// As `--array` takes them: "0-3,5".
+std::string ranges_of(const std::set<std::uint64_t>& numbers) {
+  std::string text;
+  for (auto number = numbers.begin(); number != numbers.end();) {
+    const std::uint64_t first = *number;
+    std::uint64_t last = first;
+    while (++number != numbers.end() && *number == last + 1) {
+      last = *number;
+    }
+    text += (text.empty() ? "" : ",") + (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+  }
+  return text;
+}
+
+// As sacct takes it, in the time zone of both.
+std::string local_time(double seconds_since_1970) {
+  const auto seconds = static_cast<std::time_t>(seconds_since_1970);
+  std::tm parts{};
+  std::array<char, 32> text{};
+  ::localtime_r(&seconds, &parts);
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts)};
+}
+
+std::string why_refused(const GroupCommandEnd& end) {
+  switch (end.how) {
+    case GroupCommandEnd::How::not_started:
+      return "the program sbatch cannot be started";
+    case GroupCommandEnd::How::timed_out:
+      return "sbatch does not answer, and may have taken the job all the same";
+    case GroupCommandEnd::How::killed:
+      return fmt::format("sbatch was ended by signal {}", end.code);
+    case GroupCommandEnd::How::exited:
+      break;
+  }
+  return "sbatch refuses: " + trimmed(end.errors);
 }
 
 bool succeeded(const GroupCommandEnd& end) {
@@ -111,7 +154,11 @@ void SlurmSweep::take_up_the_past() {
                 "try again when `squeue` works here"};
   }
   for (const ArrayStarted& array : std::vector<ArrayStarted>{book_.content().arrays}) {
-    if (open_.contains(array.run) && !there->contains(array.run) && !has_traces(array)) {
+    const auto first = there->lower_bound(array.run);
+    const bool is_there = first != there->end() && *first < array.run + array.count;
+    const auto open = open_.lower_bound(array.run);
+    if (open != open_.end() && *open < array.run + array.count && !is_there && !has_traces(array)) {
+      open_.erase(open, open_.lower_bound(array.run + array.count));
       submit(array);
     }
   }
@@ -142,10 +189,15 @@ bool SlurmSweep::submit_next() {
       const Task task = task_at(entry, command * per_command);
       (void)filled(task.command, task.parameters);
     }
+    for (const ParameterList& list : entry.parameters) {
+      if (list.name == "slots") {
+        std::ranges::for_each(list.values, [](const std::string& value) { (void)parse_slots(value); });
+      }
+    }
   };
   const KnownEntry* entry = next_entry();
   if (entry == nullptr) {
-    return book_.take_entry(false, check);
+    return book_.take_entry(std::nullopt, check);
   }
   const QueueEntry& content = entry->taken.content;
   ArrayStarted array{.run = book_.next_run(),
@@ -160,25 +212,50 @@ bool SlurmSweep::submit_next() {
     ++array.count;
   }
   book_.begin(array);
-  for (std::uint64_t i = 0; i < array.count; ++i) {
-    open_.insert(array.run + i);
-  }
   submit(array);
   return true;
 }
 
-void SlurmSweep::submit(const ArrayStarted& array) {
+// Writes the orders of the array's runs that have no end, and ends those that cannot be ordered; returns the tasks of
+// the others.
+std::set<std::uint64_t> SlurmSweep::write_orders(const ArrayStarted& array) {
   const QueueEntry entry = book_.content().entries[array.entry - 1].taken.content;
   const std::filesystem::path folder = folder_of(array);
   std::filesystem::create_directories(folder);
   std::filesystem::create_directories(options_.folder / "output");
+  std::set<std::uint64_t> tasks;
   for (std::uint64_t i = 0; i < array.count; ++i) {
-    const Task task = task_at(entry, array.task + i);
-    RunOrder order =
-        order_for(entry.settings, task, filled(task.command, task.parameters), array.name, options_.version);
-    order.output = (options_.folder / "output" / fmt::format("{:06}.log", array.run + i)).string();
-    FileTree{}.write_durably(order_file(folder, i).string(), order_line(order), Readers::everyone);
+    if (book_.content().runs[array.run + i - 1].ended) {
+      continue;
+    }
+    std::string line;
+    std::string why;
+    try {
+      const Task task = task_at(entry, array.task + i);
+      RunOrder order =
+          order_for(entry.settings, task, filled(task.command, task.parameters), array.name, options_.version);
+      order.output = (options_.folder / "output" / fmt::format("{:06}.log", array.run + i)).string();
+      line = order_line(order);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    if (!why.empty()) {
+      book_.end({.run = array.run + i, .outcome = Outcome::failed, .why = why, .figures = {}});
+      continue;
+    }
+    FileTree{}.write_durably(order_file(folder, i).string(), line, Readers::everyone);
+    tasks.insert(i);
   }
+  return tasks;
+}
+
+void SlurmSweep::submit(const ArrayStarted& array) {
+  const std::set<std::uint64_t> tasks = write_orders(array);
+  if (tasks.empty()) {
+    return;
+  }
+  const QueueEntry& entry = book_.content().entries[array.entry - 1].taken.content;
+  const std::filesystem::path folder = folder_of(array);
   FileTree{}.write_durably((folder / "script").string(),
                            fmt::format("#!/bin/sh\nexec {} sweep run --task {}\n",
                                        shell_quoted(options_.program.string()), shell_quoted(folder.string())),
@@ -187,7 +264,7 @@ void SlurmSweep::submit(const ArrayStarted& array) {
                                  "--parsable",
                                  "--no-requeue",
                                  "--job-name=" + array.name,
-                                 fmt::format("--array=0-{}", array.count - 1),
+                                 "--array=" + ranges_of(tasks),
                                  fmt::format("--output={}/%a.log", folder.string()),
                                  fmt::format("--cpus-per-task={}", task_at(entry, array.task).slots)};
   if (entry.settings.gpus > 0) {
@@ -196,17 +273,32 @@ void SlurmSweep::submit(const ArrayStarted& array) {
   words.push_back((folder / "script").string());
   const GroupCommandEnd end = ask(std::move(words));
   if (succeeded(end)) {
+    for (const std::uint64_t task : tasks) {
+      open_.insert(array.run + task);
+    }
     FileTree{}.write_durably((folder / "job").string(), end.output, Readers::everyone);
+    is_refused_ = false;
     return;
   }
-  const std::string why = end.how == GroupCommandEnd::How::not_started ? "the program sbatch cannot be started"
-                                                                       : "sbatch refuses: " + trimmed(end.errors);
-  for (std::uint64_t i = 0; i < array.count; ++i) {
-    open_.erase(array.run + i);
-    book_.end({.run = array.run + i, .outcome = Outcome::failed, .why = why, .figures = {}});
+  const std::string why = why_refused(end);
+  // A limit of Slurm may leave room for these runs once others have ended.
+  if (end.how != GroupCommandEnd::How::exited || open_.empty()) {
+    throw Error{ErrorKind::unavailable, why,
+                "its runs are submitted when the same command is started again; what an administrator requires, as a "
+                "partition, is set by variables such as SBATCH_PARTITION"};
   }
-  throw Error{ErrorKind::unavailable, why,
-              "what an administrator requires, as a partition, is set by variables such as SBATCH_PARTITION"};
+  if (!std::exchange(is_refused_, true)) {
+    listener_.warn(why + "; it is tried again when runs have ended");
+  }
+  refused_ = array;
+  open_at_refusal_ = open_.size();
+}
+
+void SlurmSweep::submit_refused() {
+  if (refused_ && open_.size() < open_at_refusal_) {
+    const ArrayStarted array = *std::exchange(refused_, std::nullopt);
+    submit(array);
+  }
 }
 
 void SlurmSweep::collect() {
@@ -275,28 +367,42 @@ void SlurmSweep::look_for_lost() {
     return;
   }
   is_silent_ = false;
-  for (const std::uint64_t run : std::set<std::uint64_t>{open_}) {
+  std::map<const ArrayStarted*, std::vector<std::uint64_t>> gone;
+  for (const std::uint64_t run : open_) {
     if (there->contains(run)) {
       missed_.erase(run);
     } else if (++missed_[run] >= most_missed) {
-      find_out(run);
+      gone[book_.content().array_of(run)].push_back(run);
+    }
+  }
+  for (const auto& [array, runs] : gone) {
+    const std::map<std::uint64_t, std::string> states = states_of(*array);
+    for (const std::uint64_t run : runs) {
+      const auto state = states.find(run - array->run);
+      find_out(*array, run, state != states.end() ? state->second : "");
     }
   }
 }
 
-// Slurm has no such task any more, and it wrote no end.
-void SlurmSweep::find_out(std::uint64_t run) {
-  const ArrayStarted& array = *book_.content().array_of(run);
-  const std::string task = fmt::format("_{}", run - array.run);
-  std::string state;
+// By task, as Slurm's accounting has them; nothing where there is none.
+std::map<std::uint64_t, std::string> SlurmSweep::states_of(const ArrayStarted& array) const {
+  std::map<std::uint64_t, std::string> states;
   const GroupCommandEnd end =
-      ask({"sacct", "--noheader", "--parsable2", "--allocations", "--name=" + array.name, "--format=JobID,State"});
+      ask({"sacct", "--noheader", "--parsable2", "--allocations", "--name=" + array.name,
+           "--starttime=" + local_time(array.at - most_clock_difference), "--format=JobID,State"});
   for (const std::string_view line : lines_of(succeeded(end) ? end.output : "")) {
     const std::size_t bar = line.find('|');
-    if (bar != std::string_view::npos && line.substr(0, bar).ends_with(task)) {
-      state = printable(line.substr(bar + 1));
+    const std::string_view job = line.substr(0, bar);
+    const auto task = number_in(job.substr(job.find('_') + 1));
+    if (bar != std::string_view::npos && job.find('_') != std::string_view::npos && task) {
+      states.insert_or_assign(*task, printable(line.substr(bar + 1)));
     }
   }
+  return states;
+}
+
+// Slurm has no such task any more, and it wrote no end.
+void SlurmSweep::find_out(const ArrayStarted& array, std::uint64_t run, const std::string& state) {
   if (state.starts_with("PENDING") || state.starts_with("RUNNING") || state.starts_with("COMPLETING")) {
     missed_.erase(run);
     return;
@@ -316,16 +422,19 @@ void SlurmSweep::end_as_lost(std::uint64_t run, const std::string& why) {
 
 bool SlurmSweep::run(const FileDescriptor& signals) {
   take_up_the_past();
+  Instant asked = clock_.now();
   while (true) {
-    while (submit_next()) {
+    submit_refused();
+    while (!refused_ && submit_next()) {
     }
     collect();
-    book_.show_progress(open_.size(), 0);
-    if (open_.empty() && !options_.wait_for_entries && !book_.queue_is_locked()) {
+    book_.show_progress(open_.size(), refused_ ? refused_->count : 0);
+    if (open_.empty() && !refused_ && !options_.wait_for_entries && !book_.queue_is_locked()) {
       return book_.all_done();
     }
-    if (!open_.empty()) {
+    if (!open_.empty() && clock_.now() - asked >= between_questions) {
       look_for_lost();
+      asked = clock_.now();
     }
     pollfd waited{.fd = signals.get(), .events = POLLIN, .revents = 0};
     if (::poll(&waited, 1, look_ms) > 0) {

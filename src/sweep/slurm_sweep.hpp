@@ -12,6 +12,7 @@
 #include "sweep/sweep_book.hpp"
 #include "sweep/sweep_listener.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -35,7 +36,8 @@ class SlurmSweep {
   SlurmSweep(SlurmOptions options, const Environment& environment, Clock& clock, SweepListener& listener);
 
   // Returns when the queue is empty and all runs have ended, or after a signal, which leaves the jobs in Slurm: true if
-  // every run was done. `signals` is a descriptor of SIGINT, SIGTERM and SIGHUP. Throws an Error if `sbatch` refuses.
+  // every run was done. `signals` is a descriptor of SIGINT, SIGTERM and SIGHUP. Throws an Error if `sbatch` refuses
+  // and no other run is under way: the next start submits those runs again.
   bool run(const FileDescriptor& signals);
 
  private:
@@ -43,10 +45,13 @@ class SlurmSweep {
   // Submits what the queue has; false if there was nothing.
   bool submit_next();
   const KnownEntry* next_entry();
+  [[nodiscard]] std::set<std::uint64_t> write_orders(const ArrayStarted& array);
   void submit(const ArrayStarted& array);
+  void submit_refused();
   void collect();
   void look_for_lost();
-  void find_out(std::uint64_t run);
+  [[nodiscard]] std::map<std::uint64_t, std::string> states_of(const ArrayStarted& array) const;
+  void find_out(const ArrayStarted& array, std::uint64_t run, const std::string& state);
   void end_as_lost(std::uint64_t run, const std::string& why);
   [[nodiscard]] bool has_traces(const ArrayStarted& array) const;
   [[nodiscard]] std::filesystem::path folder_of(const ArrayStarted& array) const;
@@ -59,10 +64,13 @@ class SlurmSweep {
   Clock& clock_;
   SweepListener& listener_;
   SweepBook book_;
-  std::set<std::uint64_t> open_;         // runs that have no end yet
+  std::set<std::uint64_t> open_;         // runs that have no end yet, without those of `refused_`
   std::map<std::uint64_t, int> missed_;  // how often in turn Slurm did not have an open run
   std::size_t first_unfinished_ = 0;     // entry
   bool is_silent_ = false;               // Slurm does not answer
+  std::optional<ArrayStarted> refused_;  // to be submitted again once fewer runs are open than then
+  std::size_t open_at_refusal_ = 0;
+  bool is_refused_ = false;
 };
 
 }  // namespace zeus::sweep

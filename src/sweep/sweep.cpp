@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -45,9 +46,13 @@ std::vector<Parameter> joined(const std::vector<Parameter>& of_task, const std::
   return all;
 }
 
-// Of a broadcast: those before it were begun on every host, as each waits for the one before.
-std::size_t first_open_task(const KnownEntry& entry) {
-  return entry.next_task == 0 ? 0 : entry.next_task - 1;
+// Whether the broadcast is for the place: hosts that are listed later have no part in it. Older ledgers do not have its
+// labels; those where something began stand for them.
+bool is_for(const KnownEntry& entry, const std::string& label) {
+  if (!entry.taken.labels.empty()) {
+    return std::ranges::find(entry.taken.labels, label) != entry.taken.labels.end();
+  }
+  return entry.begun.empty() || std::ranges::any_of(entry.begun, [&](const auto& one) { return one.second == label; });
 }
 
 std::string why_it_is_lost(int code, const std::string& errors) {
@@ -124,17 +129,18 @@ void Sweep::settle_the_past() {
 }
 
 bool Sweep::is_finished(const KnownEntry& entry) const {
-  if (!entry.taken.broadcast) {
+  if (!entry.taken.broadcast || (!options_.broadcast && entry.next_task >= entry.tasks)) {
     return entry.next_task >= entry.tasks;
   }
-  for (std::size_t task = first_open_task(entry); task < entry.tasks; ++task) {
-    for (const Seat& seat : seats_) {
-      if (!entry.begun.contains({task, seat.place.label})) {
+  return std::ranges::all_of(seats_, [&](const Seat& seat) {
+    const std::string& label = seat.place.label;
+    for (std::size_t task = 0; task < entry.tasks && is_for(entry, label); ++task) {
+      if (!entry.begun.contains({task, label})) {
         return false;
       }
     }
-  }
-  return true;
+    return true;
+  });
 }
 
 const KnownEntry* Sweep::current_entry() {
@@ -169,13 +175,22 @@ void Sweep::check(const QueueEntry& entry) const {
   }
 }
 
+std::optional<std::vector<std::string>> Sweep::labels_of_broadcast() const {
+  if (!options_.broadcast) {
+    return std::nullopt;
+  }
+  std::vector<std::string> labels;
+  std::ranges::transform(seats_, std::back_inserter(labels), [](const Seat& seat) { return seat.place.label; });
+  return labels;
+}
+
 void Sweep::fill() {
   while (!stopping_) {
     const KnownEntry* entry = current_entry();
     if (entry == nullptr) {
       const bool any_free = std::ranges::any_of(seats_, [](const Seat& seat) { return seat.taken < seat.place.slots; });
       if (!any_free || (options_.broadcast && !running_.empty()) ||
-          !book_->take_entry(options_.broadcast, [this](const QueueEntry& first) { check(first); })) {
+          !book_->take_entry(labels_of_broadcast(), [this](const QueueEntry& first) { check(first); })) {
         return;
       }
       continue;
@@ -205,9 +220,9 @@ bool Sweep::fill_from(const KnownEntry& entry) {
 
 // Starts one run of the first task that some host has not begun, once every run of the tasks before it has ended.
 bool Sweep::fill_broadcast(const KnownEntry& entry) {
-  for (std::size_t task = first_open_task(entry); task < entry.tasks; ++task) {
+  for (std::size_t task = 0; task < entry.tasks; ++task) {
     for (Seat& seat : seats_) {
-      if (entry.begun.contains({task, seat.place.label})) {
+      if (entry.begun.contains({task, seat.place.label}) || !is_for(entry, seat.place.label)) {
         continue;
       }
       const auto is_of_this_task = [&](const std::unique_ptr<Running>& one) {
@@ -254,6 +269,7 @@ void Sweep::start(const KnownEntry& entry, std::size_t task_index, Seat& seat) {
       stopping_ = true;  // the next one would fare no better
     }
   }
+  stopping_ = stopping_ || options_.stop_at_failure;
   book_->end({.run = started.run, .outcome = Outcome::failed, .why = why_not, .figures = {}});
 }
 
@@ -275,9 +291,22 @@ std::unique_ptr<Sweep::Running> Sweep::begin(const RunStarted& started, int slot
   return running;
 }
 
+// What a full disk has no room for is left out; the run itself goes on.
+void Sweep::write_log(Running& running, std::string_view bytes) {
+  if (!running.log) {
+    return;
+  }
+  try {
+    write_all(running.log, bytes, running.log_name);
+  } catch (const Error& error) {
+    listener_.warn(fmt::format("the rest of the output of run {} is not kept: {}", running.run, error.what()));
+    running.log.close();
+  }
+}
+
 void Sweep::read(Running& running) {
   const auto output = [&](std::string_view bytes) {
-    write_all(running.log, bytes, running.log_name);
+    write_log(running, bytes);
     for (const char letter : bytes) {
       if (letter == '\n' || running.line.size() >= longest_line) {
         listener_.line(running.label, running.line);
@@ -305,7 +334,7 @@ void Sweep::finish(std::size_t index) {
   if (!code) {
     return;
   }
-  running.splitter.finish([&](std::string_view bytes) { write_all(running.log, bytes, running.log_name); });
+  running.splitter.finish([&](std::string_view bytes) { write_log(running, bytes); });
   if (!running.line.empty()) {
     listener_.line(running.label, running.line);
   }
@@ -403,6 +432,7 @@ void Sweep::show_progress() {
 }
 
 bool Sweep::run(const FileDescriptor& signals) {
+  allow_many_descriptors();  // each run needs five
   book_ = std::make_unique<SweepBook>(options_.folder, listener_, options_.wait_for_entries);
   open_hosts();
   settle_the_past();
@@ -421,7 +451,13 @@ bool Sweep::run(const FileDescriptor& signals) {
     if (ending_ && clock_.now() - *ending_ > longest_end) {
       std::ranges::for_each(running_, [](const auto& running) { running->process->kill(); });
     }
-    wait(signals);
+    try {
+      wait(signals);
+    } catch (const Error&) {  // what comes of the runs cannot be written down
+      failure = failure ? failure : std::current_exception();
+      stopping_ = true;
+      end_runs();
+    }
   }
   if (failure) {
     std::rethrow_exception(failure);

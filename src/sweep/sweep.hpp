@@ -57,6 +57,8 @@ class Sweep {
   // What the first entry that is not finished wants next; null if all are.
   const KnownEntry* current_entry();
   void check(const QueueEntry& entry) const;
+  // Nothing if this is none.
+  [[nodiscard]] std::optional<std::vector<std::string>> labels_of_broadcast() const;
   void fill();
   bool fill_from(const KnownEntry& entry);
   bool fill_broadcast(const KnownEntry& entry);
@@ -67,6 +69,7 @@ class Sweep {
   void wait(const FileDescriptor& signals);
   void heed_signals(const FileDescriptor& signals);
   void end_runs();
+  void write_log(Running& running, std::string_view bytes);
   void read(Running& running);
   void finish(std::size_t index);
   void give_up_host_if_away(const std::string& label);

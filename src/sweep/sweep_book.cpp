@@ -62,7 +62,8 @@ void SweepBook::end(const RunEnded& ended) {
   listener_.ended(content().runs[ended.run - 1]);
 }
 
-bool SweepBook::take_entry(bool broadcast, const std::function<void(const QueueEntry&)>& check) {
+bool SweepBook::take_entry(const std::optional<std::vector<std::string>>& broadcast,
+                           const std::function<void(const QueueEntry&)>& check) {
   const QueueFile::Lock lock = queue_.lock();
   if (!lock) {
     if (!std::exchange(queue_is_locked_, true)) {
@@ -89,7 +90,11 @@ bool SweepBook::take_entry(bool broadcast, const std::function<void(const QueueE
                 fmt::format("the first entry of {}: {}", (folder_ / "queue.yaml").string(), why), advice};
   }
   const std::uint64_t number = content().entries.size() + 1;
-  ledger_.append(EntryTaken{.entry = number, .broadcast = broadcast, .queue = queue_.sum(), .content = *first});
+  ledger_.append(EntryTaken{.entry = number,
+                            .broadcast = broadcast.has_value(),
+                            .queue = queue_.sum(),
+                            .content = *first,
+                            .labels = broadcast.value_or(std::vector<std::string>{})});
   queue_.move_first();
   ledger_.append(EntryMoved{.entry = number});
   return true;

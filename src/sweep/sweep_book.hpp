@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace zeus::sweep {
 
@@ -28,10 +30,11 @@ class SweepBook {
   // The listener hears of it.
   void end(const RunEnded& ended);
 
-  // Takes the entry at the top of the queue; false if there is none, or if the queue is locked. Until it is in the
-  // ledger it is in the queue. `check` throws an Error if it cannot be run: then nothing is changed, and a corrupt_data
-  // Error names the file.
-  bool take_entry(bool broadcast, const std::function<void(const QueueEntry&)>& check);
+  // Takes the entry at the top of the queue, for a broadcast with the labels of its places; false if there is none, or
+  // if the queue is locked. Until it is in the ledger it is in the queue. `check` throws an Error if it cannot be run:
+  // then nothing is changed, and a corrupt_data Error names the file.
+  bool take_entry(const std::optional<std::vector<std::string>>& broadcast,
+                  const std::function<void(const QueueEntry&)>& check);
   [[nodiscard]] bool queue_is_locked() const { return queue_is_locked_; }
 
   void show_progress(std::size_t under_way, std::size_t rest_of_entry);

@@ -144,6 +144,9 @@ class TraceWriter {
     if (figures.gpus.empty() || !figures.epoch_energy || !figures.epoch_time || *figures.epoch_time <= Seconds{0}) {
       return "has no energy of an epoch";
     }
+    if (task_at(entry_of(run), run.started.task).clock) {
+      return "has a locked clock, for which a trace has no column";
+    }
     if (!limit_of(run, entry_of(run))) {
       return "has no power limit";
     }

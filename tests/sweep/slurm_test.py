@@ -190,7 +190,8 @@ class SlurmSweep(unittest.TestCase):
         done = folder.run("queue", "--engine", "slurm")
         self.assertEqual(done.returncode, 1)
         self.assertIn("sbatch refuses: sbatch: error: Batch job submission failed", done.stderr)
-        self.assertEqual([run["state"] for run in folder.results()], ["failed"])
+        # They are submitted at the next start.
+        self.assertEqual([run["state"] for run in folder.results()], ["running"])
 
 
 if __name__ == "__main__":
