@@ -23,8 +23,12 @@ namespace zeus::cli {
 
 namespace {
 
+void leave_out(const std::string& path, std::string_view why, std::ostream& err) {
+  err << fmt::format("zeus: {} is left out: {}\n", printable(path), printable(why));
+}
+
 // The files that the words name: a file itself, and of a folder those below it that end in ".json".
-std::vector<std::string> files_at(const std::vector<std::string>& places) {
+std::vector<std::string> files_at(const std::vector<std::string>& places, std::ostream& err) {
   std::vector<std::string> files;
   for (const std::string& place : places) {
     std::error_code error;
@@ -36,9 +40,18 @@ std::vector<std::string> files_at(const std::vector<std::string>& places) {
     std::vector<std::string> below;
     for (auto entry = std::filesystem::recursive_directory_iterator{place, skip, error};
          !error && entry != std::filesystem::recursive_directory_iterator{}; entry.increment(error)) {
-      if (entry->path().extension() == ".json") {
-        below.push_back(entry->path().string());
+      std::error_code unknown;
+      if (entry->path().extension() != ".json" || entry->is_directory(unknown)) {
+        continue;
       }
+      if (entry->is_regular_file(unknown)) {
+        below.push_back(entry->path().string());
+      } else {
+        leave_out(entry->path().string(), "it is not a file", err);
+      }
+    }
+    if (error) {
+      leave_out(place, fmt::format("not all below it can be read: {}", error.message()), err);
     }
     std::ranges::sort(below);
     files.insert(files.end(), below.begin(), below.end());
@@ -48,12 +61,11 @@ std::vector<std::string> files_at(const std::vector<std::string>& places) {
 
 std::vector<serving::BoardEntry> entries_at(const std::vector<std::string>& places, std::ostream& err) {
   std::vector<serving::BoardEntry> entries;
-  for (const std::string& file : files_at(places)) {
-    const std::string text = read_input_file(file);
+  for (const std::string& file : files_at(places, err)) {
     try {
-      entries.push_back({.name = file, .result = serving::bench_result_from_json(text)});
+      entries.push_back({.name = file, .result = serving::bench_result_from_json(read_input_file(file))});
     } catch (const Error& error) {
-      err << fmt::format("zeus: {} is left out: {}\n", file, error.message());
+      leave_out(file, error.message(), err);
     }
   }
   return entries;
@@ -70,13 +82,13 @@ std::string median_text(const std::optional<serving::Times>& times) {
 std::string board_text(const std::vector<serving::BoardEntry>& entries) {
   std::size_t widest = 3;
   for (const serving::BoardEntry& entry : entries) {
-    widest = std::max(widest, entry.name.size());
+    widest = std::max(widest, printable(entry.name).size());
   }
   std::string text = fmt::format("{:<{}}  {:<16} {:>20} {:>20} {:>16} {:>18}  {}\n", "run", widest, "load", "per token",
                                  "per answer", "first token, ms", "between tokens, ms", "model");
   for (const serving::BoardEntry& entry : entries) {
     const serving::SteadyFigures& steady = entry.result.steady;
-    text += fmt::format("{:<{}}  {:<16} {:>20} {:>20} {:>16} {:>18}  {}\n", entry.name, widest,
+    text += fmt::format("{:<{}}  {:<16} {:>20} {:>20} {:>16} {:>18}  {}\n", printable(entry.name), widest,
                         serving::load_text(entry.result), energy_text(steady.energy_per_output_token),
                         energy_text(steady.energy_per_answer), median_text(steady.time_to_first_token),
                         median_text(steady.time_between_tokens), printable(entry.result.model));

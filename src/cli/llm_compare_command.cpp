@@ -1,5 +1,6 @@
 #include "cli/llm_compare_command.hpp"
 
+#include "base/printable.hpp"
 #include "cli/input_file.hpp"
 #include "command_line/options.hpp"
 #include "records/json_writer.hpp"
@@ -21,7 +22,7 @@ std::string value_text(const std::optional<serving::Figure>& figure) {
 
 std::string change_text(const serving::ComparedFigure& figure) {
   if (!figure.change) {
-    return "not known: " + figure.why_unknown;
+    return "not known: " + printable(figure.why_unknown);
   }
   const double in_percent = 100 * figure.change->value;
   const double half = 100 * figure.change->uncertainty;
@@ -37,7 +38,7 @@ std::string comparison_text(const serving::Comparison& comparison) {
                         change_text(figure));
   }
   for (const std::string& difference : comparison.differences) {
-    text += fmt::format("They also differ in {}\n", difference);
+    text += fmt::format("They also differ in {}\n", printable(difference));
   }
   return text;
 }

@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -34,6 +36,18 @@ Watts highest_allowed(const train::GpuGroup::Range& range) {
 
 serving::SettingLimits limits_of(const train::GpuGroup::Range& range) {
   return {.lowest = range.lowest, .highest = highest_allowed(range), .clocks = range.clocks, .allowed = range.allowed};
+}
+
+// Whether the lessor was restarted, so that the setting did not hold all the time; its leases wait for that. Throws a
+// conflict Error if another program has changed it, and the errors of GpuGroup::renew().
+bool is_disturbed(train::GpuGroup& gpus) {
+  // Before it is renewed, which takes the lease of a lessor that was restarted again without a word of it.
+  const bool disturbed = !gpus.overruled().empty();
+  if (const std::string why = disturbed ? gpus.overruled_still() : std::string{}; !why.empty()) {
+    throw Error{ErrorKind::conflict, why, "end what else sets these GPUs, and try again"};
+  }
+  gpus.renew();
+  return disturbed;
 }
 
 }  // namespace
@@ -76,17 +90,16 @@ serving::Ended LlmTuneCommand::measure(Context& context, const ModelServer& serv
     result.seed += run;
     std::vector<serving::Prompt> prompts = traffic_.prompts(result, asked);
     asked += result.requests;
+    bool disturbed = false;
     bench.run(traffic_.plan(server, result), std::move(prompts), result, line,
-              fmt::format("{}: ", setting_text(step->setting)), [&gpus] {
-                gpus.renew();
-                if (const std::string why = gpus.overruled(); !why.empty()) {
-                  throw Error{ErrorKind::conflict, why, "end what else sets these GPUs, and try again"};
-                }
-              });
+              fmt::format("{}: ", setting_text(step->setting)),
+              [&gpus, &disturbed] { disturbed = is_disturbed(gpus) || disturbed; });
     if (result.ended != serving::Ended::complete) {
       return result.ended;
     }
-    tuning.add(std::move(result), gpus.size());
+    if (!disturbed) {
+      tuning.add(std::move(result), gpus.size());
+    }
   }
   return serving::Ended::complete;
 }
@@ -99,6 +112,9 @@ int LlmTuneCommand::run(Context& context) {
     json.emplace(*json_, context.out);
   }
   const ModelServer server = server_.find_server(context);
+  // Before anything is set: whether a file of prompts has enough for all steps.
+  const serving::BenchResult usual = traffic_.settings(context, server);
+  static_cast<void>(traffic_.prompts(usual, steps_ * usual.requests));
   const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
   ModelBench bench{context, inventory, server_.find_gpus(context, inventory, server)};
   control::LeaseBook book =
@@ -110,13 +126,25 @@ int LlmTuneCommand::run(Context& context) {
                        control::LeaseBook::usual_term};
   serving::Tuning tuning{limits_of(gpus.range()), bounds, static_cast<std::size_t>(steps_)};
   gpus.lease();
-  const serving::Ended ended = measure(context, server, bench, gpus, tuning);
+  serving::Ended ended = serving::Ended::interrupted;
+  std::exception_ptr failed;
+  try {
+    ended = measure(context, server, bench, gpus, tuning);
+  } catch (const Error&) {
+    failed = std::current_exception();
+  }
   gpus.release();
+  if (failed && tuning.tried().empty()) {
+    std::rethrow_exception(failed);
+  }
   if (json) {
     json->write(llm_tune_json(tuning, bounds, ended) + '\n');
   }
   if (json_ != "-") {
     context.out << llm_tune_text(tuning, ended);
+  }
+  if (failed) {
+    std::rethrow_exception(failed);
   }
   return ended == serving::Ended::complete && tuning.best() ? exit_ok : exit_failure;
 }

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -32,6 +33,18 @@ Error refused_models(const transport::Answer& answer, const std::string& server)
           answer.status == 401 || answer.status == 403
               ? "give the server's key by --api-key-file or OPENAI_API_KEY"
               : "check that a server that speaks OpenAI's HTTP is at this URL"};
+}
+
+// None if the server answers something else than a list.
+std::vector<serving::ServedModel> listed_models(std::string_view body) {
+  try {
+    return serving::read_models(body);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt_data) {
+      throw;
+    }
+    return {};
+  }
 }
 
 }  // namespace
@@ -90,7 +103,7 @@ ModelServer ServedModelOptions::find_server(const Context& context) const {
   }
   server.model = {.id = model_, .owner = {}};
   if (answer.status == 200) {
-    for (const serving::ServedModel& listed : serving::read_models(answer.body)) {
+    for (const serving::ServedModel& listed : listed_models(answer.body)) {
       server.model = listed.id == model_ ? listed : server.model;
     }
   }

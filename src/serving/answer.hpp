@@ -12,7 +12,7 @@ namespace zeus::serving {
 
 // As the server counts.
 struct Usage {
-  std::uint64_t prompt_tokens = 0;
+  std::optional<std::uint64_t> prompt_tokens = {};
   std::uint64_t output_tokens = 0;
   std::optional<std::uint64_t> reasoning_tokens = {};  // a part of the output tokens
 

@@ -35,7 +35,7 @@ std::optional<Usage> usage_in(const JsonValue& event) {
     return std::nullopt;
   }
   const JsonValue* const details = usage->find("completion_tokens_details");
-  return Usage{.prompt_tokens = tokens_in(*usage, "prompt_tokens").value_or(0),
+  return Usage{.prompt_tokens = tokens_in(*usage, "prompt_tokens"),
                .output_tokens = *output,
                .reasoning_tokens = details != nullptr ? tokens_in(*details, "reasoning_tokens") : std::nullopt};
 }

@@ -65,7 +65,7 @@ Streamed drawn_answer(Random& random, UsageIn usage_in, bool is_chat) {
       return std::string{random.below(2) == 0 ? ",\"usage\":null" : ""};
     }
     std::string text = fmt::format(",\"usage\":{{\"prompt_tokens\":{},\"completion_tokens\":{}",
-                                   streamed.usage.prompt_tokens, streamed.usage.output_tokens);
+                                   streamed.usage.prompt_tokens.value_or(0), streamed.usage.output_tokens);
     if (streamed.usage.reasoning_tokens) {
       text +=
           fmt::format(",\"completion_tokens_details\":{{\"reasoning_tokens\":{}}}", *streamed.usage.reasoning_tokens);

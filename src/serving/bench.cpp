@@ -74,7 +74,7 @@ void put_figures(const BenchRun& run, BenchResult& result) {
   result.start_monotonic = run.began - Instant{};
   result.ended = run.how;
   result.time = run.ended - run.began;
-  result.answers = answer_counts(run.answers);
+  result.answers = answer_counts(run.answers, result.rate.has_value());
   result.steady = steady_figures(run.slices, run.answers, run.began);
 }
 

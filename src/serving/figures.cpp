@@ -174,19 +174,18 @@ std::optional<Figure> mean_count(const Window& window, std::span<const Answer> a
 }
 
 void put_counts(SteadyFigures& figures, const Window& window, std::span<const Answer> answers) {
-  using Tokens = std::optional<std::uint64_t>;
   if (!figures.why_no_tokens.empty()) {
     figures.why_no_prompt_tokens = figures.why_no_reasoning = figures.why_no_tokens;
     return;
   }
-  figures.prompt_tokens_per_answer =
-      mean_count(window, answers, [](const Usage& use) { return Tokens{use.prompt_tokens}; });
+  figures.prompt_tokens_per_answer = mean_count(window, answers, [](const Usage& use) { return use.prompt_tokens; });
   figures.output_tokens_per_answer =
-      mean_count(window, answers, [](const Usage& use) { return Tokens{use.output_tokens}; });
+      mean_count(window, answers, [](const Usage& use) { return std::optional{use.output_tokens}; });
   figures.reasoning_tokens_per_answer =
       mean_count(window, answers, [](const Usage& use) { return use.reasoning_tokens; });
-  figures.why_no_prompt_tokens = "no answer ended in the window";
   figures.why_no_reasoning = "the server does not count them";
+  figures.why_no_prompt_tokens =
+      figures.output_tokens_per_answer ? figures.why_no_reasoning : "no answer ended in the window";
 }
 
 TimePercentile percentile_of(std::span<const PartValue> sorted, std::size_t parts, double share) {
@@ -293,20 +292,23 @@ SteadyFigures steady_figures(std::span<const Slice> slices, std::span<const Answ
   return figures;
 }
 
-AnswerCounts answer_counts(std::span<const Answer> answers) {
+AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate) {
   AnswerCounts counts;
   std::map<std::string, CountOf> reasons;
   std::map<std::string, CountOf> failures;
   std::uint64_t output = 0;
   std::uint64_t prompt = 0;
   bool all_counted = true;
+  bool all_prompts_counted = true;
   for (const Answer& answer : answers) {
     ++counts.sent;
-    counts.late += answer.sent - answer.due > late ? 1 : 0;
+    // In a closed loop a request is due when its place is free; that to write a long one takes time is not lateness.
+    counts.late += at_a_rate && answer.sent - answer.due > late ? 1 : 0;
     if (answer.is_whole()) {
       ++counts.whole;
       count(reasons, answer.finish_reason.empty() ? "none" : answer.finish_reason, {});
       all_counted = all_counted && answer.usage;
+      all_prompts_counted = all_prompts_counted && answer.usage && answer.usage->prompt_tokens;
     } else if (answer.failure == unfinished) {
       ++counts.unfinished;
     } else {
@@ -314,13 +316,19 @@ AnswerCounts answer_counts(std::span<const Answer> answers) {
       count(failures, answer.failure, answer.detail);
     }
     output += answer.usage ? answer.usage->output_tokens : 0;
-    prompt += answer.usage ? answer.usage->prompt_tokens : 0;
+    prompt += answer.usage ? answer.usage->prompt_tokens.value_or(0) : 0;
   }
   if (all_counted) {
     counts.output_tokens = output;
+  }
+  if (all_prompts_counted) {
     counts.prompt_tokens = prompt;
   }
-  counts.why_no_tokens = all_counted ? "" : "the server did not say how many tokens some answers have (no 'usage')";
+  if (!all_counted) {
+    counts.why_no_tokens = "the server did not say how many tokens some answers have (no 'usage')";
+  } else if (!all_prompts_counted) {
+    counts.why_no_tokens = "the server did not say how many tokens some prompts have";
+  }
   counts.finish_reasons = values_of(std::move(reasons));
   counts.failures = values_of(std::move(failures));
   return counts;

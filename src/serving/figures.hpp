@@ -12,6 +12,6 @@ namespace zeus::serving {
 // `began`: the moment that the steady part's beginning counts from.
 SteadyFigures steady_figures(std::span<const Slice> slices, std::span<const Answer> answers, Instant began);
 
-AnswerCounts answer_counts(std::span<const Answer> answers);
+AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate);
 
 }  // namespace zeus::serving

@@ -150,14 +150,31 @@ TEST(AnswerCounts, NoFailureIsDropped) {
   answers[1].failure = "status 429";
   answers[2].failure = unfinished;
   answers[3].sent = answers[3].due + Seconds{1};
-  const AnswerCounts counts = answer_counts(answers);
+  const AnswerCounts counts = answer_counts(answers, true);
   EXPECT_EQ(counts.sent, 6U);
   EXPECT_EQ(counts.whole, 3U);
   EXPECT_EQ(counts.failed, 2U);
   EXPECT_EQ(counts.unfinished, 1U);
   EXPECT_EQ(counts.late, 1U);
+  EXPECT_EQ(answer_counts(answers, false).late, 0U);
   EXPECT_EQ(counts.failures, (std::vector<CountOf>{{"status 429", 2, "slow down"}}));
   EXPECT_EQ(counts.finish_reasons, (std::vector<CountOf>{{"length", 3, ""}}));
+}
+
+TEST(AnswerCounts, PromptsThatTheServerDoesNotCountAreUnknown) {
+  std::vector<Answer> answers = closed_loop(8, 30);
+  EXPECT_TRUE(answer_counts(answers, false).prompt_tokens);
+  for (Answer& answer : answers) {
+    answer.usage->prompt_tokens.reset();
+  }
+  const AnswerCounts counts = answer_counts(answers, false);
+  EXPECT_TRUE(counts.output_tokens);
+  EXPECT_FALSE(counts.prompt_tokens);
+  EXPECT_EQ(counts.why_no_tokens, "the server did not say how many tokens some prompts have");
+  const SteadyFigures figures = steady_figures(slices_at(200, 30), answers, start);
+  EXPECT_TRUE(figures.output_tokens_per_answer) << figures.why_not_steady;
+  EXPECT_FALSE(figures.prompt_tokens_per_answer);
+  EXPECT_EQ(figures.why_no_prompt_tokens, "the server does not count them");
 }
 
 TEST(BenchResults, AreReadAsTheyWereWritten) {
@@ -165,7 +182,7 @@ TEST(BenchResults, AreReadAsTheyWereWritten) {
   result.url = "http://127.0.0.1:1";
   result.model = "m";
   result.gpus = {{.index = 0, .uuid = "GPU-1", .name = "A"}};
-  result.answers = answer_counts(closed_loop(8, 30));
+  result.answers = answer_counts(closed_loop(8, 30), false);
   result.steady = steady_figures(slices_at(200, 30), closed_loop(8, 30), start);
   const std::string json = to_json(result);
   EXPECT_EQ(to_json(bench_result_from_json(json)), json);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -99,6 +100,11 @@ Verdict verdict_on(const SteadyFigures& figures, const LatencyBound& bound) {
           .is_unclear = may_be_within};
 }
 
+// To what people set by hand.
+Watts whole(Watts limit) {
+  return Watts{std::round(limit.value())};
+}
+
 bool is_allowed(const SettingLimits& limits, Watts limit) {
   return std::ranges::all_of(limits.allowed, [limit](const auto& ranges) { return device::hold(ranges, limit); });
 }
@@ -151,10 +157,14 @@ std::vector<PowerSetting> settings_below(const SettingLimits& limits, Watts draw
   const Watts top = std::min(limits.highest, drawn);
   if (top >= limits.lowest * room_for_limits || limits.clocks.size() < 2) {
     const Watts step = (top - limits.lowest) / static_cast<double>(steps);
+    Watts last = top;
     for (std::size_t i = 1; i <= steps && step > Watts{0}; ++i) {
-      const Watts limit = top - step * static_cast<double>(i);
-      if (is_allowed(limits, limit)) {
+      // The lowest one itself: a computed one may lie just below it.
+      const Watts limit =
+          i == steps ? limits.lowest : std::max(limits.lowest, whole(top - step * static_cast<double>(i)));
+      if (limit < last && is_allowed(limits, limit)) {
         settings.push_back({.limit = limit, .clock = {}});
+        last = limit;
       }
     }
     return settings;
@@ -206,18 +216,27 @@ std::optional<PowerSetting> Tuning::between() const {
   if (next_lower == nullptr || next_lower->verdict.why_not.empty()) {
     return std::nullopt;
   }
+  const auto lies_between = [&](const PowerSetting& one) {
+    return is_lower(one, from) && is_lower(next_lower->setting, one);
+  };
   PowerSetting half = from;
   if (!next_lower->setting.clock) {
-    half.limit = (from.limit + next_lower->setting.limit) / 2.0;
-    return is_allowed(limits_, half.limit) ? std::optional{half} : std::nullopt;
+    half.limit = whole((from.limit + next_lower->setting.limit) / 2.0);
+    return lies_between(half) && is_allowed(limits_, half.limit) ? std::optional{half} : std::nullopt;
   }
-  for (const Megahertz clock : limits_.clocks) {
-    half.clock = clock;
-    if (is_lower(half, from) && is_lower(next_lower->setting, half)) {
-      return half;
+  std::vector<Megahertz> clocks;
+  // The highest clock is the one that the GPU has without a lock.
+  for (std::size_t i = 1; i < limits_.clocks.size(); ++i) {
+    half.clock = limits_.clocks[i];
+    if (lies_between(half)) {
+      clocks.push_back(limits_.clocks[i]);
     }
   }
-  return std::nullopt;
+  if (clocks.empty()) {
+    return std::nullopt;
+  }
+  half.clock = clocks[clocks.size() / 2];
+  return half;
 }
 
 std::optional<Tuning::Step> Tuning::next() const {

@@ -72,6 +72,17 @@ TEST(SettingsBelow, AreLimitsThatBind) {
   EXPECT_FALSE(settings.back().clock);
 }
 
+TEST(SettingsBelow, AreWholeWattsDownToTheLowestItself) {
+  SettingLimits odd = a100;
+  odd.lowest = Watts{100.3};
+  const auto settings = settings_below(odd, Watts{278.24}, 7);
+  ASSERT_EQ(settings.size(), 7U);
+  EXPECT_EQ(settings.front().limit, Watts{253});
+  EXPECT_EQ(settings.back().limit, Watts{100.3});
+  // More steps than watts: each limit once.
+  EXPECT_EQ(settings_below(a100, Watts{116}, 100).size(), 16U);
+}
+
 TEST(SettingsBelow, AreClocksIfHardlyAnyLimitBinds) {
   const auto settings = settings_below(a100, Watts{105}, 8);
   ASSERT_EQ(settings.size(), 3U);
@@ -91,6 +102,24 @@ TEST(Tuning, EndsAfterTwoSettingsThatAreNotWithinTheBoundsAndLooksBetween) {
   EXPECT_EQ(tried,
             (std::vector<Watts>{Watts{400}, Watts{260}, Watts{220}, Watts{180}, Watts{140}, Watts{200}, Watts{190}}));
   EXPECT_EQ(tuning.tried()[*tuning.best()].setting.limit, Watts{190});
+}
+
+TEST(Tuning, LooksHalfwayBetweenTwoClocks) {
+  SettingLimits clocks = a100;
+  clocks.clocks.clear();
+  for (int megahertz = 1400; megahertz >= 200; megahertz -= 100) {
+    clocks.clocks.emplace_back(megahertz);
+  }
+  Tuning tuning{clocks, read_bounds("itl=50ms"), 2};
+  std::vector<double> tried;
+  while (const auto step = tuning.next()) {
+    tried.push_back(step->setting.clock.value_or(Megahertz{0}).value());
+    // A token takes longer the lower the clock is: 50 ms at 950 MHz.
+    const double megahertz = step->setting.clock ? tried.back() : 1400;
+    tuning.add(result_of(megahertz / 1000, 0.05 + (950 - megahertz) * 1e-4, 105), 1);
+  }
+  EXPECT_EQ(tried, (std::vector<double>{0, 800, 200, 1100, 900}));
+  EXPECT_EQ(tuning.tried()[*tuning.best()].setting.clock, Megahertz{1100});
 }
 
 TEST(Tuning, GoesOnAfterOneThatIsNotWithin) {

@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -58,6 +59,29 @@ class Boards(unittest.TestCase):
         self.assertTrue(figures["energy_per_output_token_j"]["is_clear"])
         self.assertFalse(figures["power_w"]["is_clear"])
         self.assertIn("no clear difference", llm("compare", *[str(self.folder / "a.json")] * 2).stdout)
+
+    def test_what_cannot_be_read_is_left_out(self):
+        (self.folder / "folder.json").mkdir()
+        (self.folder / "gone.json").symlink_to(self.folder / "nothing")
+        os.mkfifo(self.folder / "pipe.json")
+        done = subprocess.run([program, "llm", "board", str(self.folder), "/nonexistent.json"], capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("gone", "pipe", "other", "nonexistent"):
+            self.assertIn(f"{name}.json is left out", done.stderr)
+        self.assertNotIn("folder.json", done.stderr)
+        self.assertEqual(done.stdout.count("\n"), 3)
+
+    def test_foreign_words_cannot_move_the_cursor(self):
+        result = {**RESULT, "model": "a\x1b[2Jb", "prompts": "p\x1b[1A"}
+        foreign = self.folder / "c\x1b[3m.json"
+        foreign.write_text(json.dumps(result), encoding="utf-8")
+        for words in (("board", str(self.folder)), ("compare", str(self.folder / "a.json"), str(foreign))):
+            with self.subTest(words=words):
+                done = llm(*words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("\x1b", done.stdout + done.stderr)
+                self.assertIn("\\x1b[2J", done.stdout)
 
     def test_what_is_no_result_is_refused(self):
         other = str(self.folder / "other.json")
