@@ -73,10 +73,10 @@ class Bench(unittest.TestCase):
                 print(f"per token: {energy['value']:.4f} ± {energy['uncertainty']:.4f} J, truly {truth:.4f} J")
                 # Four half-widths, for a busy machine; the interval itself is judged on a virtual clock.
                 self.assertAlmostEqual(energy["value"], truth, delta=4 * energy["uncertainty"], msg=result)
-                self.assertLess(energy["uncertainty"], 0.1 * energy["value"])
+                self.assertLess(energy["uncertainty"], 0.5 * energy["value"])
                 self.assertEqual(result["answers"]["whole"], 150)
                 self.assertEqual(result["answers"]["output_tokens"], 150 * 40)
-                self.assertAlmostEqual(result["mean_in_flight"]["value"], 8, delta=0.5)
+                self.assertAlmostEqual(result["mean_in_flight"]["value"], 8, delta=2)
 
     def test_requests_that_come_at_a_rate_are_counted_from_when_they_were_due(self):
         result = self.bench("--requests", "40", "--rate", "20", "--in-flight", "1", "--max-tokens", "20", code=None)
