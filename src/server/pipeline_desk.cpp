@@ -100,7 +100,7 @@ std::string PipelineDesk::register_job(const PipelineJob& job, Instant now, Wall
   if (job.job_metadata && !job.job_metadata->empty()) {
     id += "-" + plain(*job.job_metadata);
   }
-  trainings_.insert_or_assign(id, Training{.shape = job, .ranks = {}, .waiting = {}, .heard = now});
+  trainings_.insert_or_assign(id, Training{.shape = job, .ranks = {}, .waiting = {}, .heard = now, .registered = now});
   return id;
 }
 
@@ -157,7 +157,7 @@ void PipelineDesk::register_rank(const std::string& id, const PipelineRank& rank
   PipelineRank kept = rank;
   kept.available_frequencies = {};
   training.ranks.insert_or_assign(rank.rank, std::move(kept));
-  training.heard = now;
+  training.heard = training.registered = now;
   reply_if_complete(training);
 }
 
@@ -200,7 +200,7 @@ void PipelineDesk::refuse(Training& training, const Error& error) {
 
 void PipelineDesk::look(Instant now) {
   for (auto& [id, training] : trainings_) {
-    if (training.waiting.empty() || now - training.heard < patience) {
+    if (training.waiting.empty() || now - training.registered < patience) {
       continue;
     }
     std::vector<std::uint32_t> missing;

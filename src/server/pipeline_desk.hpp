@@ -55,7 +55,8 @@ class PipelineDesk {
     PipelineJob shape;
     std::map<std::uint32_t, PipelineRank> ranks;  // without their clocks
     std::map<std::uint32_t, Reply> waiting;
-    Instant heard;
+    Instant heard;       // its latest word, by which the oldest training makes room
+    Instant registered;  // the latest of its ranks
   };
 
   Training& find(const std::string& id);
