@@ -70,7 +70,8 @@ void watch(const Gpu& gpu, Clock& clock, Seconds duration) {
   Instant sampled_until = start;
   std::vector<Stamped<Watts>> samples;
   std::optional<Joules> last;
-  for (Instant next = start; next < start + duration; next = next + tick) {
+  // Calls of a real driver may take longer than a tick.
+  for (Instant next = start; next < start + duration; next = std::max(next + tick, clock.now())) {
     clock.sleep_until(next);
     if (const Reading<Stamped<Joules>> energy = gpu.energy(); energy && energy->value != last) {
       last = energy->value;
