@@ -112,8 +112,8 @@ Segment::~Segment() {
   }
 }
 
-Segment Segment::create(std::size_t bytes, std::uint32_t layout, For users) {
-  const mode_t mode = users == For::all_users ? 0666 : 0600;
+Segment Segment::create(std::size_t bytes, std::uint32_t layout, Admission admission) {
+  const mode_t mode = admission == Admission::all_users ? 0666 : 0600;
   FileDescriptor file{::memfd_create(file_name, MFD_ALLOW_SEALING | MFD_CLOEXEC)};
   if (!file || ::fchmod(file.get(), mode) != 0 || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
@@ -185,7 +185,7 @@ std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layo
   if (!segment) {
     segment = map(open_of_process(reference.process, reference.descriptor), reference.token, layout);
   }
-  // Processes of other users are closed to this one, unless they have opened a door.
+  // Those processes are closed to one of another user, or with fewer capabilities: there remains the session's door.
   return segment ? std::move(segment) : map(SessionDoor::knock(reference.token), reference.token, layout);
 }
 

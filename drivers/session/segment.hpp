@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/file_descriptor.hpp"
+#include "drivers/session/session_door.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +31,7 @@ class Segment {
 
   // Zeroed memory of that size, beginning with a Head; its token is a number that no other segment has. The descriptor
   // stays open, and children of this process inherit it.
-  enum class For { its_owner, all_users };
-  static Segment create(std::size_t bytes, std::uint32_t layout, For users = For::its_owner);
+  static Segment create(std::size_t bytes, std::uint32_t layout, Admission admission = Admission::own_user);
   // Nothing if the segment that `reference` names is gone. Another layout, or an invalid reference, is an Error.
   static std::optional<Segment> attach(std::string_view reference, std::uint32_t layout);
   // The same, and this process then passes it on as if it had made it.

@@ -98,7 +98,7 @@ Session Session::create(const SessionPlan& plan, const Clock& clock) {
                 fmt::format("a session has at most {}", FaultTable::capacity)};
   }
   Segment segment = Segment::create(bytes_needed(plan.gpus.size(), plan.table.size()), session_layout,
-                                    plan.shared ? Segment::For::all_users : Segment::For::its_owner);
+                                    plan.door.value_or(Admission::own_user));
   std::byte* place = segment.bytes().data();
   auto* const shared = std::launder(reinterpret_cast<SharedSession*>(place));
   shared->gpu_count = static_cast<std::uint32_t>(plan.gpus.size());
@@ -132,8 +132,8 @@ Session Session::create(const SessionPlan& plan, const Clock& clock) {
   for (const Fault& fault : plan.faults) {
     session.add_fault(fault);
   }
-  if (plan.shared) {
-    session.door_ = std::make_unique<SessionDoor>(session.segment_.head().token, session.segment_.file());
+  if (plan.door) {
+    session.door_ = std::make_unique<SessionDoor>(session.segment_.head().token, session.segment_.file(), *plan.door);
   }
   return session;
 }

@@ -38,8 +38,8 @@ struct SessionPlan {
   std::string name;  // empty if only the command's own processes share the session
   std::vector<physics::TablePoint> table;
   std::vector<Fault> faults;
-  // Whether processes of other users may attach while the creating process lives.
-  bool shared = false;
+  // Which processes that are not descendants, or have other rights, may attach while the creating process lives.
+  std::optional<Admission> door;
 };
 
 // The bus of a virtual GPU's PCI address, 0000:BUS:00.0.
@@ -128,7 +128,7 @@ class Session {
   std::span<const physics::TablePoint> table_;
   std::array<std::vector<std::uint32_t>, vendor_count> by_vendor_;
   const Clock* clock_;
-  std::unique_ptr<SessionDoor> door_;  // only in the creating process, if the session is open to other users
+  std::unique_ptr<SessionDoor> door_;  // only in the creating process, if the plan has one
 };
 
 }  // namespace zeus::drivers

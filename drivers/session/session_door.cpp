@@ -57,14 +57,15 @@ void give(int connection, int file) {
 
 }  // namespace
 
-SessionDoor::SessionDoor(std::uint64_t token, int file)
-    : socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)},
+SessionDoor::SessionDoor(std::uint64_t token, int file, Admission admission)
+    : admission_{admission},
+      socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)},
       closing_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   const AbstractAddress address = address_of_door(token);
   if (!socket_ || !closing_ ||
       ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.length) != 0 ||
       ::listen(socket_.get(), most_waiting) != 0) {
-    throw system_failure(errno, "cannot open a session of virtual GPUs to other users");
+    throw system_failure(errno, "cannot open a session of virtual GPUs to other processes");
   }
   // Signals go to the thread that waits for the command.
   sigset_t all;
@@ -88,10 +89,17 @@ void SessionDoor::serve(int file) const {
       return;
     }
     const FileDescriptor connection{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
-    if (connection) {
+    if (connection && admits(connection.get())) {
       give(connection.get(), file);
     }
   }
+}
+
+bool SessionDoor::admits(int connection) const {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return admission_ == Admission::all_users ||
+         (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid());
 }
 
 FileDescriptor SessionDoor::knock(std::uint64_t token) {

@@ -1,6 +1,7 @@
-// Lets processes of other users attach to a session that is open to them, since they cannot use the descriptors of its
-// maker's processes. It is an abstract socket (no file is left behind) that hands out the segment's file to every
-// process that connects. It exists as long as its SessionDoor, which has a thread for it.
+// Lets processes attach to a session that may not look into the descriptors of its maker's processes: those that have
+// given up their capabilities, and other users' if the session is open to them. It is an abstract socket (no file is
+// left behind) that hands out the segment's file to each process that may have it. It exists as long as its
+// SessionDoor, which has a thread for it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -10,10 +11,12 @@
 
 namespace zeus::drivers {
 
+enum class Admission { own_user, all_users };
+
 class SessionDoor {
  public:
   // For the segment with that token; `file` is the segment's, and must stay open.
-  SessionDoor(std::uint64_t token, int file);
+  SessionDoor(std::uint64_t token, int file, Admission admission);
   SessionDoor(const SessionDoor&) = delete;
   SessionDoor& operator=(const SessionDoor&) = delete;
   ~SessionDoor();
@@ -23,7 +26,9 @@ class SessionDoor {
 
  private:
   void serve(int file) const;
+  [[nodiscard]] bool admits(int connection) const;
 
+  Admission admission_;
   FileDescriptor socket_;
   FileDescriptor closing_;  // readable when the thread should end
   std::thread thread_;

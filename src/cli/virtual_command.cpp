@@ -242,7 +242,7 @@ int VirtualCommand::run(Context& context) {
   plan.gpus = drivers::parse_gpus(gpus_);
   plan.spec = gpus_;
   plan.name = session_.value_or("");
-  plan.shared = shared_;
+  plan.door = shared_ ? drivers::Admission::all_users : drivers::Admission::own_user;
   std::optional<drivers::LoadPlan> load;
   if (load_) {
     load.emplace(*load_, files);
