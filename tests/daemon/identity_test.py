@@ -110,6 +110,7 @@ def enter_namespaces() -> None:
 
 def with_number(number: int, make):
     """The result of `make` for a process with this ID, which is free now."""
+    time.sleep(0.02)  # processes are told apart by when they began, which the kernel gives in hundredths of a second
     for _ in range(1000):
         pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(number - 1))
         made = make()
