@@ -1,5 +1,7 @@
 #include "command_line/completions.hpp"
 
+#include "base/shell_word.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -34,15 +36,6 @@ void for_each_command(const CommandSyntax& command, const std::function<void(con
   for (const CommandSyntax& inner : command.commands) {
     for_each_command(inner, visit);
   }
-}
-
-// A string quoted for a shell's script. In all three shells, a single quote within single quotes is written like this.
-std::string shell_quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  }
-  return quoted + "'";
 }
 
 std::string flags_of(const CommandSyntax& command) {

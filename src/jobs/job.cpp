@@ -1,6 +1,7 @@
 #include "jobs/job.hpp"
 
 #include "base/printable.hpp"
+#include "base/shell_word.hpp"
 #include "jobs/explanation.hpp"
 #include "jobs/job_impl.hpp"
 #include "jobs/redefinition.hpp"
@@ -34,22 +35,6 @@ Seconds lease_of(const OpenRecurrence& open, const JobState& state) {
   const Seconds lease = open.lease.value_or(usual_lease);
   const bool beats = lease <= usual_lease;
   return beats ? lease : std::max(lease, state.longest_epoch().value_or(Seconds{}) * epochs_of_a_lease);
-}
-
-// Quoted for a shell.
-std::string shell_word(const std::string& word) {
-  const auto plain = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           std::string_view{"._/-"}.find(letter) != std::string_view::npos;
-  };
-  if (std::ranges::all_of(word, plain)) {
-    return word;
-  }
-  std::string quoted{'\''};
-  for (const char letter : word) {
-    quoted += letter == '\'' ? std::string{"'\\''"} : std::string{letter};
-  }
-  return quoted + '\'';
 }
 
 // "zeus jobs nightly redefine --set 'eta = 0.7'", or with --file if a change cannot be given as a setting.

@@ -1,5 +1,7 @@
 #include "pacing/instruction_profiler.hpp"
 
+#include "base/student_quantile.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -19,9 +21,8 @@ constexpr double wide_step = 0.07;
 constexpr double longest_stretch = 2.2;
 // Slower clocks are given up after so many in a row that do not save energy.
 constexpr int most_in_vain = 2;
-// Times are compared between so many parts of a window: the factor of their standard error, by Student's distribution.
+// Times are compared between so many parts of a window.
 constexpr std::size_t parts = 4;
-constexpr double half_width_of_parts = 3.182;
 constexpr double most_times = 1e6;
 // A window whose parts differ by more than this share is repeated, since something else was in the way.
 constexpr double too_uneven = 0.02;
@@ -39,7 +40,7 @@ std::pair<double, double> mean_of(const std::array<double, parts>& values) {
     squares += (value - mean) * (value - mean);
   }
   const double variance = squares / static_cast<double>(parts - 1);
-  return {mean, half_width_of_parts * std::sqrt(variance / static_cast<double>(parts))};
+  return {mean, student_quantile(parts - 1) * std::sqrt(variance / static_cast<double>(parts))};
 }
 
 Seconds both(Seconds one, Seconds other) {

@@ -136,9 +136,10 @@ void JobRun::note_alone() {
   }
 }
 
-// The user must correct a wrong definition or name; a failing store matters only if the user requires one.
+// The user must correct a wrong definition or name before anything trains; a failing store, or a record that it
+// refuses, matters only if the user requires a store.
 void JobRun::train_unrecorded(const Error& why, bool opened) {
-  const bool users = why.kind() == ErrorKind::invalid_argument || (why.kind() == ErrorKind::conflict && !opened);
+  const bool users = !opened && (why.kind() == ErrorKind::invalid_argument || why.kind() == ErrorKind::conflict);
   if (options_.needs_store || users) {
     throw;
   }

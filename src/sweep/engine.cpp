@@ -4,6 +4,7 @@
 #include "base/file_descriptor.hpp"
 #include "base/group_command.hpp"
 #include "base/printable.hpp"
+#include "base/shell_word.hpp"
 
 #include <zeus/error.hpp>
 
@@ -40,15 +41,6 @@ class LocalEngine final : public Engine {
  private:
   std::filesystem::path program_;
 };
-
-// How a shell of any kind takes a word as it is.
-std::string shell_word(const std::string& word) {
-  std::string quoted = "'";
-  for (const char letter : word) {
-    quoted += letter == '\'' ? std::string{R"('\'')"} : std::string{letter};
-  }
-  return quoted + '\'';
-}
 
 std::string last_line(std::string_view text) {
   std::string last;
@@ -120,7 +112,7 @@ class SshEngine final : public Engine {
 
  private:
   static std::string remote(const Place& place, const std::string& words) {
-    return fmt::format("exec {} {}", shell_word(place.program), words);
+    return fmt::format("exec {} {}", shell_quoted(place.program), words);
   }
 
   [[nodiscard]] std::vector<std::string> words(const std::string& host, std::initializer_list<std::string> options,

@@ -3,6 +3,7 @@
 #include "base/file_tree.hpp"
 #include "base/printable.hpp"
 #include "base/random_id.hpp"
+#include "base/shell_word.hpp"
 #include "records/json_reader.hpp"
 #include "sweep/command_filling.hpp"
 #include "sweep/host_protocol.hpp"
@@ -36,14 +37,6 @@ constexpr Seconds between_questions{10};
 constexpr int most_missed = 2;
 // The clocks of this machine and of Slurm's may differ.
 constexpr double most_clock_difference = 3600.0;
-
-std::string shell_quoted(const std::string& word) {
-  std::string quoted = "'";
-  for (const char letter : word) {
-    quoted += letter == '\'' ? std::string{R"('\'')"} : std::string{letter};
-  }
-  return quoted + '\'';
-}
 
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");

@@ -12,7 +12,10 @@ import os
 import pathlib
 import pty
 import random
+import select
 import signal
+import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -54,6 +57,35 @@ class Server:
             self.process.wait(timeout=PATIENCE_S)
             self.process.stdout.close()
             self.process = None
+
+
+class Between(socketserver.BaseRequestHandler):
+    """Passes a connection on to the server, but refuses results, as an older server would that knows a narrower range."""
+
+    server_socket = ""
+
+    def handle(self):
+        with socket.socket(socket.AF_UNIX) as there:
+            there.connect(self.server_socket)
+            while True:
+                ready, _, _ = select.select([self.request, there], [], [])
+                for one, other in ((self.request, there), (there, self.request)):
+                    if one in ready:
+                        if not (some := one.recv(1 << 20)):
+                            return
+                        if b"/finished " in some.split(b"\r\n")[0]:
+                            while b"}" not in some:
+                                some += self.request.recv(1 << 20)
+                            body = (b'{"type":"about:blank","title":"Bad Request","status":400,"kind":"invalid argument",'
+                                    b'"detail":"energy_j must be less than it is"}')
+                            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nConnection: close\r\n"
+                                                 b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+                            return
+                        other.sendall(some)
+
+
+class ServerBetween(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
 
 
 class RunWithServer(unittest.TestCase):
@@ -163,6 +195,18 @@ class RunWithServer(unittest.TestCase):
         code, out, err = self.finish(self.start("--server", self.server.url, code=3))
         self.assertEqual((code, out.count("epoch")), (3, 3), err)
         self.assertEqual(len([line for line in err.splitlines() if "server" in line or "serve.sock" in line]), 1, err)
+
+    def test_a_record_that_is_refused_costs_one_line_and_not_the_exit_code(self):
+        Between.server_socket = self.server.url.removeprefix("unix:")
+        between = ServerBetween(str(self.folder / "between.sock"), Between)
+        threading.Thread(target=between.serve_forever, daemon=True).start()
+        self.addCleanup(between.server_close)
+        self.addCleanup(between.shutdown)
+        code, out, err = self.finish(self.start("--server", f"unix:{self.folder}/between.sock"))
+        self.assertEqual((code, out.count("epoch")), (0, 3), err)
+        refused = [line for line in err.splitlines() if "less than it is" in line]
+        self.assertEqual(len(refused), 1, err)
+        self.assertIn("is not recorded", refused[0])
 
     def waiting_between_two_tries(self) -> subprocess.Popen:
         """Short of the target after two epochs, so that the next try must be asked for while the server is away."""

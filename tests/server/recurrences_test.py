@@ -1,5 +1,6 @@
 """Jobs and recurrences over HTTP: their operations, what is refused, and the answers to repeated requests."""
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -200,6 +201,11 @@ class BadInput(ServerCase):
             with self.subTest(change=change):
                 answer = self.server.ask("PUT", session.job_path("never made"), session.definition(**change))
                 self.assert_refused(answer, 400)
+        twice = json.dumps(session.definition()).encode()[:-1] + b', "eta": 0.7}'
+        self.assert_refused(self.server.ask("PUT", session.job_path("never made"), twice), 400, "it has 'eta' twice")
+        no_limits = session.definition()["device"] | {"power_limits_w": []}
+        self.assert_refused(self.server.ask("PUT", session.job_path("never made"), session.definition(device=no_limits)), 400,
+                            "'device.power_limits_w' is not a list of 1 to 4096")
         self.assert_refused(self.server.ask("GET", session.job_path("never made")), 404)
         self.assert_refused(self.server.ask("PUT", session.job_path("x" * 201), session.definition()), 400)
         self.assert_refused(self.server.ask("GET", "/api/v1/jobs/a%00b"), 400)

@@ -1,5 +1,6 @@
 #include "optimize/power_limit/limit_curve.hpp"
 
+#include "base/student_quantile.hpp"
 #include "records/energy.hpp"
 
 #include <algorithm>
@@ -27,9 +28,8 @@ constexpr double smooth_over = 0.3;
 // adds to the logarithm of a ratio. Enough for nine of ten trainings whose steps drift by up to 20 % in a run
 // (tests/run/run_truth --alone).
 constexpr double drift_between_limits = 0.01;
-// Standard deviations in the half-width of a 95 % interval: Student's factor for ten degrees of freedom, because the
-// scatter itself is found from few limits.
-constexpr double half_width_of_few = 2.228;
+// Standard deviations in the half-width of a 95 % interval, since the scatter itself is found from few limits.
+constexpr double half_width_of_few = student_quantile(10);
 // Where a power comes so close to the waiting power, the curve says nothing.
 constexpr double least_room = 0.03;
 
