@@ -171,17 +171,30 @@ struct SliceLost {
     fields("why", self.why);
   }
 };
+// Which share of a step's energy a setting saves beside the highest limit; its 95 % interval counts that steps scatter.
+struct StepSaving {
+  double share = 0.0;
+  double half_width = 0.0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("share", self.share);
+    fields("half_width", self.half_width);
+  }
+};
 struct ProfilingDone {
   static constexpr std::string_view kind = "ProfilingDone";
   std::optional<PowerSetting> optimum = {};
   std::uint64_t steps = 0;  // 0 if a saved profile decided
   PowerProfile profile = {};
+  std::optional<StepSaving> saving = {};  // of the optimum; empty if it was not measured beside the highest limit
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("optimum", self.optimum);
     fields("steps", self.steps);
     fields("profile", self.profile);
+    fields("saving", self.saving);
   }
 };
 // From now on the GPUs are left alone: another process has leased them, they may not be set, or a rank is gone.

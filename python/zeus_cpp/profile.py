@@ -104,7 +104,7 @@ def _run_trial(function: Callable[[], object], monitor: ZeusMonitor, calls: int,
         function()
     _synchronize(monitor)
     before = _temperature(monitor)
-    monitor.begin_window(_WINDOW)
+    monitor.begin_window(_WINDOW, restart=True)  # a function that raised has left it open
     for _ in range(calls):
         function()
     measured = monitor.end_window(_WINDOW)

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <sstream>
@@ -35,22 +36,22 @@ std::vector<pid_t> children() {
 
 }  // namespace
 
-void adopt_orphans() {
+std::vector<pid_t> adopt_orphans() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  return children();
 }
 
-void wait_for_orphans() {
+std::optional<int> wait_for_orphans(std::span<const pid_t> earlier) {
   const SignalWait signals{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   while (true) {
-    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
-    if (ended < 0) {
-      return;
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    if (ended > 0) {
-      continue;
+    const auto is_earlier = [&](pid_t child) { return std::ranges::find(earlier, child) != earlier.end(); };
+    if (std::ranges::all_of(children(), is_earlier)) {
+      return std::nullopt;
     }
-    if (signals.wait_for(Seconds{1}).value_or(SIGCHLD) != SIGCHLD) {
-      return;
+    if (const int signal = signals.wait_for(Seconds{1}).value_or(SIGCHLD); signal != SIGCHLD) {
+      return signal;
     }
   }
 }

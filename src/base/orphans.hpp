@@ -1,14 +1,21 @@
 // The processes that a command leaves behind. Main thread of a program that has one ChildProcess at a time.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
 namespace zeus {
 
-// From now on, processes that children of this process leave behind become its children.
-void adopt_orphans();
+// From now on, processes that children of this process leave behind become its children. Returns the children that it
+// has already, as a program has that a shell with jobs in the background has become.
+std::vector<pid_t> adopt_orphans();
 
-// Waits until this process has no children any more, or a signal comes that usually ends a command. The caller has such
-// signals blocked, as a ChildProcess does.
-void wait_for_orphans();
+// Waits until this process has no children any more but `earlier` ones, or a signal comes that usually ends a command,
+// and returns that. The caller has such signals blocked, as a ChildProcess does.
+std::optional<int> wait_for_orphans(std::span<const pid_t> earlier);
 
 // Ends the processes that were left behind: asks them, gives them a second, and kills them with all that they leave
 // behind in turn. For a process without other children.

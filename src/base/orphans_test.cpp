@@ -8,7 +8,9 @@
 
 #include <array>
 #include <csignal>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace zeus {
 namespace {
@@ -48,6 +50,31 @@ TEST(OrphansInRealTime, AreEndedAlsoInSessionsOfTheirOwn) {
   EXPECT_EQ(status, 0);
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+// A shell with a job in the background that becomes `zeus measure` by exec leaves it that job.
+TEST(OrphansInRealTime, AreNotChildrenThatWereThereBefore) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const pid_t earlier = ::fork();
+    if (earlier == 0) {
+      while (true) {
+        ::pause();
+      }
+    }
+    const std::vector<pid_t> known = adopt_orphans();
+    const pid_t own = ::fork();
+    if (own == 0) {
+      ::_exit(0);
+    }
+    const bool told = wait_for_orphans(known) == std::nullopt;
+    const bool is_over = ::kill(own, 0) != 0;
+    const bool is_left = ::kill(earlier, SIGKILL) == 0;
+    ::_exit(told && is_over && is_left ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(OrphansInRealTime, WithoutAnyNothingIsWaitedFor) {

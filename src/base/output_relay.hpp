@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -46,6 +47,14 @@ class OutputRelay {
   // Passes on a new size of the terminal; true if there was one, and then the command needs a SIGWINCH.
   bool follow_window_size();
 
+  // Output that could not be passed on although someone may still read it, as on a full disk. The command goes on, as
+  // it would if it ignored that its writes fail.
+  struct Lost {
+    std::uint64_t bytes = 0;
+    int error = 0;  // of the first
+  };
+  [[nodiscard]] Lost lost() const { return lost_; }
+
   static constexpr std::size_t most_pending = 65536;
 
  private:
@@ -60,9 +69,10 @@ class OutputRelay {
   [[nodiscard]] const Channel& error_channel() const { return channels_.back(); }
   static Channel open(int target);
   void read(std::size_t index, const Listener& listener);
-  static void write(Channel& channel, bool wait);
+  void write(Channel& channel, bool wait);
 
   std::vector<Channel> channels_;
+  Lost lost_;
 };
 
 }  // namespace zeus

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -23,6 +24,7 @@ namespace {
 struct Seen {
   int code = -1;
   std::array<std::string, 2> heard;
+  OutputRelay::Lost lost;
 };
 
 // Runs a shell script through a relay.
@@ -42,6 +44,7 @@ Seen relayed(int output, int error, const std::string& script) {
   }
   relay.drain(listen);
   seen.code = *code;
+  seen.lost = relay.lost();
   return seen;
 }
 
@@ -74,6 +77,16 @@ TEST_F(OutputRelayTest, PassesEveryByteOnUnchanged) {
   EXPECT_EQ(seen.heard[0], all);
   EXPECT_EQ(content("err"), "no\n");
   EXPECT_EQ(seen.heard[1], "no\n");
+}
+
+TEST_F(OutputRelayTest, GoesOnWhereTheDiskIsFullAndCountsWhatIsLost) {
+  const FileDescriptor full{::open("/dev/full", O_WRONLY | O_CLOEXEC)};
+  const FileDescriptor err = open("err");
+  const Seen seen = relayed(full.get(), err.get(), "echo one; echo two; echo saved >&2; exit 4");
+  EXPECT_EQ(seen.code, 4);
+  EXPECT_EQ(content("err"), "saved\n");
+  EXPECT_EQ(seen.lost.bytes, 8U);
+  EXPECT_EQ(seen.lost.error, ENOSPC);
 }
 
 TEST_F(OutputRelayTest, KeepsTheOrderIfBothAreTheSameFile) {

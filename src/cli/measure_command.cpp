@@ -92,13 +92,15 @@ int MeasureCommand::run(Context& context) {
     json.emplace(*json_, context.out);
   }
   // Processes that the command leaves behind count as part of it.
-  adopt_orphans();
+  const std::vector<pid_t> earlier = adopt_orphans();
   std::vector<Measurement> ended_well;
   Run last;
-  for (std::uint64_t run = 1; run <= runs_ && last.exit_code == 0; ++run) {
-    last = run_once(monitor, context);
-    if (last.exit_code == 0) {
+  for (std::uint64_t run = 1; run <= runs_ && last.exit_code == 0 && !last.asked_to_end; ++run) {
+    last = run_once(monitor, context, earlier);
+    if (last.exit_code == 0 && (!last.asked_to_end || runs_ == 1)) {
       ended_well.push_back(last.measurement);
+    } else if (runs_ > 1 && last.exit_code == 0) {
+      context.err << fmt::format("zeus: run {} of {} was asked to end and is the last\n", run, runs_);
     } else if (runs_ > 1) {
       context.err << fmt::format("zeus: run {} of {} ended with exit code {} and is the last\n", run, runs_,
                                  last.exit_code);
@@ -120,16 +122,18 @@ int MeasureCommand::run(Context& context) {
   return last.exit_code;
 }
 
-MeasureCommand::Run MeasureCommand::run_once(Monitor& monitor, const Context& context) const {
+MeasureCommand::Run MeasureCommand::run_once(Monitor& monitor, const Context& context,
+                                             std::span<const pid_t> earlier) const {
   monitor.begin(measure_window);
   ChildProcess child{{.command = command_, .environment = context.environment}};
   std::optional<int> ended;
   while (!ended) {
     ended = child.wait_for(longest_wait);
   }
-  wait_for_orphans();
+  const std::optional<int> signal = wait_for_orphans(earlier);
   return {.measurement = monitor.settle(monitor.end(measure_window)),
           .exit_code = *ended,
+          .asked_to_end = signal || child.asked_to_end(),
           .why_not_run = child.why_not_run()};
 }
 

@@ -6,8 +6,11 @@
 
 #include <zeus/measure.hpp>
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,10 +28,12 @@ class MeasureCommand final : public Command {
   struct Run {
     Measurement measurement;
     int exit_code = 0;
+    bool asked_to_end = false;  // by a signal to this process
     std::optional<std::string> why_not_run;
   };
 
-  Run run_once(Monitor& monitor, const Context& context) const;
+  // `earlier`: the children that this process had before.
+  Run run_once(Monitor& monitor, const Context& context, std::span<const pid_t> earlier) const;
 
   std::uint64_t runs_ = 1;
   std::vector<std::string> gpus_;

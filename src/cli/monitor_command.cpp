@@ -24,50 +24,42 @@
 #include <ctime>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <system_error>
 
 namespace zeus::cli {
 
 namespace {
 
-constexpr const char* monitor_window = "zeus monitor";
+constexpr const char* interval_window = "zeus monitor";
+constexpr const char* whole_window = "zeus monitor, from its start";
 
-// The sum over all intervals so far; unknown until an interval's energy is known.
-class Total {
- public:
-  void add(const MeasuredEnergy& measured) {
-    if (measured.energy) {
-      sum_ = sum_.value_or(Joules{0}) + measured.energy->value;
-    }
-  }
-  [[nodiscard]] std::optional<Joules> sum() const { return sum_; }
+// As far as it is known by now: later ticks of the counters make it more exact.
+std::optional<Joules> so_far(const MeasuredEnergy& whole) {
+  return whole.energy ? std::optional{whole.energy->value} : std::nullopt;
+}
 
- private:
-  std::optional<Joules> sum_;
-};
-
-struct Totals {
-  std::map<int, Total> gpus;
-  std::map<int, Total> cpus;
-  std::map<int, Total> memories;
-};
+// Of an interval that is unknown, or else of the whole.
+const std::string& reason_of(const MeasuredEnergy& interval, const MeasuredEnergy& whole) {
+  return interval.reason.empty() ? whole.reason : interval.reason;
+}
 
 std::optional<Watts> mean(const MeasuredEnergy& measured, Seconds time) {
   return measured.energy && time > Seconds{0} ? std::optional{measured.energy->value / time} : std::nullopt;
 }
 
-GpuRow gpu_row(const device::Gpu& gpu, int index, const MeasuredEnergy& measured, Seconds time, Total& total) {
-  total.add(measured);
+GpuRow gpu_row(const device::Gpu& gpu, int index, const MeasuredEnergy& measured, Seconds time,
+               const MeasuredEnergy& whole) {
   const device::Clocks clocks = gpu.clocks();
   GpuRow row;
   row.index = index;
   row.uuid = gpu.identity().uuid;
   row.name = gpu.identity().name;
   row.power = mean(measured, time);
-  row.energy = total.sum();
+  row.energy = so_far(whole);
   row.limit = gpu.power_limits().enforced.optional();
   row.sm_clock = clocks.sm.optional();
   row.memory_clock = clocks.memory.optional();
@@ -78,11 +70,11 @@ GpuRow gpu_row(const device::Gpu& gpu, int index, const MeasuredEnergy& measured
   if (const auto reasons = gpu.throttle_reasons()) {
     row.throttle = to_string(*reasons);
   }
-  row.reason = measured.reason;
+  row.reason = reason_of(measured, whole);
   return row;
 }
 
-MonitorMoment monitor_moment(const measure::Sampler& sampler, const Measurement& measurement, Totals& totals,
+MonitorMoment monitor_moment(const measure::Sampler& sampler, const Measurement& measurement, const Measurement& whole,
                              const Clock& clock, Instant start) {
   MonitorMoment moment;
   moment.time = static_cast<double>(clock.wall().microseconds_since_epoch) * 1e-6;
@@ -90,20 +82,18 @@ MonitorMoment monitor_moment(const measure::Sampler& sampler, const Measurement&
   moment.elapsed = measurement.end - (start - Instant{});
   const Seconds time = measurement.time();
   for (const auto& [index, measured] : measurement.gpu_energy) {
-    moment.gpus.push_back(gpu_row(sampler.gpu(index).gpu(), index, measured, time, totals.gpus[index]));
+    moment.gpus.push_back(gpu_row(sampler.gpu(index).gpu(), index, measured, time, whole.gpu_energy.at(index)));
   }
   for (const auto& [index, measured] : measurement.cpu_energy) {
     CpuRow row;
     row.index = index;
     row.name = sampler.cpu(index, device::CpuDomain::package).package().identity().name;
     row.power = mean(measured, time);
-    totals.cpus[index].add(measured);
-    row.energy = totals.cpus[index].sum();
-    row.reason = measured.reason;
+    row.energy = so_far(whole.cpu_energy.at(index));
+    row.reason = reason_of(measured, whole.cpu_energy.at(index));
     if (const auto memory = measurement.dram_energy.find(index); memory != measurement.dram_energy.end()) {
       row.dram_power = mean(memory->second, time);
-      totals.memories[index].add(memory->second);
-      row.dram_energy = totals.memories[index].sum();
+      row.dram_energy = so_far(whole.dram_energy.at(index));
     }
     moment.cpus.push_back(std::move(row));
   }
@@ -160,11 +150,11 @@ int MonitorCommand::run(Context& context) {
   const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);
   const auto viewer =
       style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
-  Totals totals;
   MonitorMoment moment;
   const Instant start = context.clock.now();
   const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
-  monitor.begin(monitor_window);
+  monitor.begin(whole_window);
+  monitor.begin(interval_window);
   bool go_on = true;
   for (int i = 1; go_on; ++i) {
     const Instant next = std::min(end, start + interval_ * i);
@@ -173,11 +163,11 @@ int MonitorCommand::run(Context& context) {
       woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
     }
     go_on = woken == Woken::by_time && next < end;
-    const Measurement measurement = monitor.end(monitor_window);
+    const Measurement measurement = monitor.end(interval_window);
     if (go_on) {
-      monitor.begin(monitor_window);
+      monitor.begin(interval_window);
     }
-    moment = monitor_moment(*source->sampler(), measurement, totals, context.clock, start);
+    moment = monitor_moment(*source->sampler(), measurement, monitor.so_far(whole_window), context.clock, start);
     if (csv) {
       write_all(csv, moment_csv(moment), *csv_);
     }

@@ -32,7 +32,7 @@ std::string moment_json(const MonitorMoment& moment) {
         json.put("uuid", gpu.uuid);
         json.put("name", gpu.name);
         json.put("power_w", json_number(gpu.power), gpu.reason);
-        json.put("energy_j", json_number(gpu.energy));
+        json.put("energy_j", json_number(gpu.energy), gpu.reason);
         json.put("power_limit_w", json_number(gpu.limit));
         json.put("sm_clock_mhz", json_number(gpu.sm_clock));
         json.put("memory_clock_mhz", json_number(gpu.memory_clock));
@@ -46,7 +46,7 @@ std::string moment_json(const MonitorMoment& moment) {
         json.put("index", cpu.index);
         json.put("name", cpu.name);
         json.put("power_w", json_number(cpu.power), cpu.reason);
-        json.put("energy_j", json_number(cpu.energy));
+        json.put("energy_j", json_number(cpu.energy), cpu.reason);
         json.put("dram_power_w", json_number(cpu.dram_power));
         json.put("dram_energy_j", json_number(cpu.dram_energy));
       });

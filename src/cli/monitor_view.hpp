@@ -22,7 +22,7 @@ struct GpuRow {
   std::optional<Celsius> temperature;
   std::optional<double> utilization;
   std::optional<std::string> throttle;
-  std::string reason;  // why power is not known
+  std::string reason;  // why power or energy is not known
 };
 
 struct CpuRow {

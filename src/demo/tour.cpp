@@ -96,7 +96,7 @@ class Account {
                     .limit = finished.limit,
                     .epochs = finished.progress.epochs,
                     .accuracy = finished.progress.metric.value_or(0.0),
-                    .energy = judged->energy,
+                    .energy = judged->energy.value(),
                     .time = finished.progress.time});
     }
   }

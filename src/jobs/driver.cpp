@@ -424,7 +424,8 @@ void Driver::carry_out(const Machine::Conclude& conclude) {
   const Try::Taken taken = training_.close();
   const records::TryResult done = finished(conclude.outcome, taken);
   keep([&](RecurrenceLink& recurrence) { recurrence.finished(done); });
-  tell_(TryJudged{.step = *step_, .result = done, .energy = taken.energy()});
+  const std::optional<Energy> energy = taken.sum();
+  tell_(TryJudged{.step = *step_, .result = done, .energy = energy ? std::optional{energy->value} : std::nullopt});
   step_.reset();
   reached_ = reached(conclude.outcome);
 }

@@ -45,7 +45,7 @@ struct EpochTrained {
 struct TryJudged {
   records::TryStarted step;
   records::TryResult result;
-  Joules energy;
+  std::optional<Joules> energy;  // empty if that of a GPU is unknown
 };
 // The training of a try has ended.
 struct TrainingOver {

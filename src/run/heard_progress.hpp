@@ -3,6 +3,7 @@
 // thread.
 #pragma once
 
+#include "base/output_relay.hpp"
 #include "run/line_splitter.hpp"
 #include "run/progress_patterns.hpp"
 #include "run/progress_sources.hpp"
@@ -39,6 +40,7 @@ class HeardProgress {
     std::uint64_t strange_reports = 0;
     bool metric_reported = false;
     bool cut_lines = false;
+    OutputRelay::Lost lost;  // of the command's output
   };
   [[nodiscard]] Seen seen() const;
 

@@ -113,9 +113,7 @@ int JobRun::run_alone() {
     messages_.say(alone_text(*result, options_.max_slowdown.has_value(), options_.rates) + failed);
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->trial().close();
-    messages_.say(
-        fmt::format("{} in {}", energy_text(taken.energy(), std::nullopt, options_.rates), to_text(taken.time)) +
-        failed);
+    messages_.say(taken_text(taken, options_.rates) + failed);
   }
   note_alone();
   return exit_code_;

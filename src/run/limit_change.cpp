@@ -98,7 +98,7 @@ bool kept_highest(const TrainingResult& result) {
 
 std::optional<LimitChange> limit_change(const TrainingResult& result) {
   const std::optional<Compared> all = compared(result);
-  if (!result.optimum || !result.applied || !all || kept_highest(result)) {
+  if (!result.optimum || !(result.applied || result.prediction) || !all || kept_highest(result)) {
     return std::nullopt;
   }
   const std::optional<std::size_t> kept = all->find(*result.optimum);
@@ -110,7 +110,9 @@ std::optional<LimitChange> limit_change(const TrainingResult& result) {
                      .step = all->change_to(*kept),
                      .comparing = {},
                      .regained = {}};
-  count_comparing(result, *all, change);
+  if (result.applied) {
+    count_comparing(result, *all, change);
+  }
   return change;
 }
 

@@ -34,7 +34,8 @@ struct LimitChange {
   std::optional<RunsToRegain> regained;  // empty if it cannot be told from chance that energy is saved
 };
 
-// Empty unless a training kept a setting other than the highest limit, and both were measured.
+// Empty unless a training kept a setting other than the highest limit, or would have, and both were measured. What
+// comparing took is counted only where the setting was kept.
 [[nodiscard]] std::optional<LimitChange> limit_change(const TrainingResult& result);
 
 // Whether the training kept the highest limit that it measured.

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace zeus::run {
@@ -51,6 +52,23 @@ bool match(const re2::RE2& expression, std::string_view line, std::string_view& 
   return true;
 }
 
+// Whether the number before these characters is an amount: 0.5, 14 ms, 80 %.
+bool continues_as_amount(std::string_view rest) {
+  if (rest.size() > 1 && rest[0] == '.' && rest[1] >= '0' && rest[1] <= '9') {
+    return true;
+  }
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (rest.starts_with('%')) {
+    return true;
+  }
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0; };
+  const std::string_view word =
+      rest.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(rest, is_letter) - rest.begin()));
+  constexpr std::array<std::string_view, 11> units{"s",   "ms",   "us",      "\xc2\xb5s", "\xce\xbcs", "ns",
+                                                   "sec", "secs", "seconds", "min",       "h"};
+  return std::ranges::find(units, word) != units.end();
+}
+
 std::optional<double> number_in(std::string_view text) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);
@@ -66,7 +84,8 @@ std::optional<double> number_in(std::string_view text) {
 ProgressPatterns::ProgressPatterns(const PatternTexts& texts)
     : metric_{compile("--metric-regex", texts.metric, true)},
       epoch_{compile("--epoch-regex", texts.epoch, false)},
-      step_{compile("--step-regex", texts.step, false)} {
+      step_{compile("--step-regex", texts.step, false)},
+      counts_alone_{texts.counts_alone} {
 }
 
 ProgressPatterns::ProgressPatterns(ProgressPatterns&&) noexcept = default;
@@ -113,6 +132,11 @@ void ProgressPatterns::add_steps(std::string_view group, bool redrawn, std::vect
   }
 }
 
+bool ProgressPatterns::is_step(std::string_view line, std::string_view group) const {
+  return !counts_alone_ || group.empty() ||
+         !continues_as_amount(line.substr(static_cast<std::size_t>(group.data() + group.size() - line.data())));
+}
+
 void ProgressPatterns::read_metric(std::string_view line, std::vector<trial::Progress>& progress) {
   std::string_view group;
   if (metric_ == nullptr || !match(*metric_, line, group)) {
@@ -136,7 +160,7 @@ std::vector<trial::Progress> ProgressPatterns::read_redrawn(std::string_view lin
   std::vector<trial::Progress> progress;
   std::string_view group;
   if (step_ != nullptr && match(*step_, line, group) && group.data() + group.size() != line.data() + line.size() &&
-      number_in(group)) {
+      number_in(group) && is_step(line, group)) {
     add_steps(group, true, progress);
   }
   return progress;
@@ -146,7 +170,7 @@ std::vector<trial::Progress> ProgressPatterns::read(std::string_view line) {
   std::vector<trial::Progress> progress;
   std::string_view group;
   ++matches_.lines;
-  if (step_ != nullptr && match(*step_, line, group)) {
+  if (step_ != nullptr && match(*step_, line, group) && is_step(line, group)) {
     ++matches_.step;
     add_steps(group, false, progress);
   }

@@ -23,6 +23,8 @@ struct PatternTexts {
   std::string metric;  // has a group
   std::string epoch;   // matches once an epoch; its number, if it has a group, is the epoch's
   std::string step;    // matches once a step; its number, if it has a group, is the step's
+  // Whether a number that continues as a fraction, or with a unit of time or a %, is no step's: "step: 14 ms".
+  bool counts_alone = false;
 };
 
 class ProgressPatterns {
@@ -79,12 +81,14 @@ class ProgressPatterns {
     bool begun_ = false;     // the meaning of the very first number is known
   };
 
+  [[nodiscard]] bool is_step(std::string_view line, std::string_view group) const;
   void add_steps(std::string_view group, bool redrawn, std::vector<trial::Progress>& progress);
   void read_metric(std::string_view line, std::vector<trial::Progress>& progress);
 
   std::unique_ptr<re2::RE2> metric_;
   std::unique_ptr<re2::RE2> epoch_;
   std::unique_ptr<re2::RE2> step_;
+  bool counts_alone_;
   Count epochs_;
   StepCount steps_;
   Matches matches_;

@@ -55,6 +55,17 @@ TEST(ProgressPatterns, EndsAnEpochWithTheMetricIfNothingElseDoes) {
   EXPECT_EQ(read_all({.metric = "acc ([0-9.]+)"}, {"acc 0.5", "acc 0.6"}), "[m0.50 e1][m0.60 e1]");
 }
 
+TEST(ProgressPatterns, TakesNoDurationForAStepWhereItGuesses) {
+  const PatternTexts guess{.step = R"(step[ :]*(\d+))", .counts_alone = true};
+  EXPECT_EQ(
+      read_all(guess, {"step: 14 ms", "step 0.35", "step 7s", "step 3 sec/step", "step 80 %", "step 2 \xc2\xb5s"}),
+      "[][][][][][]");
+  EXPECT_EQ(read_all(guess, {"step 1", "step 2 loss 0.5", "step 3: samples 7", "step 4/10", "step 5."}),
+            "[s1][s1][s1][s1][s1]");
+  // Who gives an expression knows what it matches.
+  EXPECT_EQ(read_all({.step = R"(step: (\d+))"}, {"step: 14 ms"}), "[s1]");
+}
+
 TEST(ProgressPatterns, SaysNothingWithoutExpressions) {
   EXPECT_EQ(read_all({}, {"epoch 1 step 2 acc=0.5"}), "[]");
 }

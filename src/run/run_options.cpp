@@ -49,7 +49,7 @@ void check_target(const RunOptions& options) {
 // A user who trains once should not have to write regular expressions: these fit progress bars (tqdm, Keras, Lightning)
 // and lines that count "step 100" or "iter 100".
 constexpr const char* usual_step =
-    R"((?:^|[ |])(\d+)/\d+ \[\d+:\d+(?::\d+)?<|^ *(\d+)/\d+ +(?:\[|\x{e2}\x{94}\x{81})|(?i:\b(?:step|iter|iteration)s?\b[ :=#\[]*(\d+)))";
+    R"((?:^|[ |])(\d+)/\d+ \[\d+:\d+(?::\d+)?<|^ *(\d+)/\d+ +(?:\[|\x{e2}\x{94}\x{81})|(?i:(?:^|[^\w/])(?:step|iter|iteration)s?\b[ :=#\[]*(\d+)))";
 
 }  // namespace
 
@@ -79,6 +79,7 @@ RunOptions checked(RunOptions options) {
   (void)command.fill(values);
   if (options.patterns.step.empty()) {
     options.patterns.step = usual_step;
+    options.patterns.counts_alone = true;
     options.usual_steps = true;
   }
   (void)ProgressPatterns{options.patterns};

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 
 namespace zeus::run {
 
@@ -104,6 +105,22 @@ std::string regained_text(const LimitChange& change) {
                                 : fmt::format(", regained after {:.0f} to {:.0f} such runs", least, most));
 }
 
+// What the best setting would have changed for a step, as far as that can be told from chance.
+std::string observed_text(const TrainingResult& result) {
+  if (kept_highest(result)) {
+    return ", the highest of those compared: nothing would be saved";
+  }
+  const std::optional<LimitChange> change = limit_change(result);
+  if (!change) {
+    return "";
+  }
+  const std::string step = change_text(change->step);
+  return change->step.energy.is_known() || change->step.time.is_known()
+             ? fmt::format(", where a step takes {} than under {:.6g} W", step, change->highest.value())
+             : fmt::format("; no saving against {:.6g} W could be told from chance ({})", change->highest.value(),
+                           step);
+}
+
 }  // namespace
 
 std::string profiling_text(const records::ProfileAsked& asked, bool has_batch_sizes) {
@@ -121,7 +138,8 @@ std::string try_text(const records::TryStarted& started, bool has_batch_sizes) {
 
 std::string miss_text(const Miss& miss) {
   const std::string what = (miss.batch_size ? fmt::format("batch size {}", *miss.batch_size) : "the command") + " ";
-  const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"), to_text(miss.energy));
+  const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"),
+                                       miss.energy ? to_text(*miss.energy) : "an unknown energy");
   const std::string short_of_target = fmt::format("is short of the target {}{}", took,
                                                   miss.metric ? fmt::format(" ({:.6g})", *miss.metric) : std::string{});
   switch (miss.outcome) {
@@ -202,6 +220,12 @@ std::string energy_text(Joules energy, const std::optional<Joules>& half_width, 
   return to_text(energy) + (amounts.empty() ? "" : fmt::format(" ({})", amounts));
 }
 
+std::string taken_text(const jobs::Try::Taken& taken, const records::EnergyRates& rates) {
+  const std::optional<Energy> energy = taken.sum();
+  return energy ? fmt::format("{} in {}", energy_text(energy->value, energy->uncertainty, rates), to_text(taken.time))
+                : fmt::format("an unknown energy in {}; {}", to_text(taken.time), taken.unknown);
+}
+
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence,
                             const records::EnergyRates& rates) {
   const records::TryView* const reached = reached_try(job, recurrence.number);
@@ -264,8 +288,8 @@ std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, c
       to_text(result.time));
   if (result.prediction) {
     const TrainingPrediction& would = *result.prediction;
-    return text + fmt::format("; under {:.6g} W it would have been {} in {}", would.setting.limit.value(),
-                              to_text(would.energy.value), to_text(would.time));
+    return text + fmt::format("; under {:.6g} W it would have been {} in {}{}", would.setting.limit.value(),
+                              to_text(would.energy.value), to_text(would.time), observed_text(result));
   }
   if (!result.optimum || !result.applied) {
     const std::string& why = result.no_prediction.empty() ? result.unoptimized : result.no_prediction;
@@ -353,7 +377,7 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
              "no one can see it reach its target");
   }
   if (options.usual_steps && patterns.metric.empty() && patterns.epoch.empty()) {
-    if (seen.output.step + seen.error.step + seen.reports == 0) {
+    if (seen.output.step + seen.error.step + seen.reports + seen.strange_reports == 0) {
       texts.push_back(lines == 0
                           ? std::string{"the command printed nothing, and without signs of progress power limits "
                                         "cannot be compared; let it print a line for each step or epoch"}
@@ -362,11 +386,11 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
                                         "--epoch-regex",
                                         lines_text));
     }
-    return texts;
-  }
-  complain("--epoch-regex", patterns.epoch, seen.output.epoch + seen.error.epoch, "no epochs were counted");
-  if (!options.usual_steps) {
-    complain("--step-regex", patterns.step, seen.output.step + seen.error.step, "no steps were counted");
+  } else {
+    complain("--epoch-regex", patterns.epoch, seen.output.epoch + seen.error.epoch, "no epochs were counted");
+    if (!options.usual_steps) {
+      complain("--step-regex", patterns.step, seen.output.step + seen.error.step, "no steps were counted");
+    }
   }
   if (seen.cut_lines) {
     texts.push_back(fmt::format("the command printed a line longer than {} bytes: only its beginning was read",
@@ -375,6 +399,10 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
   if (seen.strange_reports > 0) {
     texts.push_back(fmt::format("{} lines written to $ZEUS_PROGRESS are not one of `step`, `epoch` and `metric`",
                                 seen.strange_reports));
+  }
+  if (seen.lost.bytes > 0) {
+    texts.push_back(fmt::format("{} bytes of the command's output could not be written: {}", seen.lost.bytes,
+                                std::generic_category().message(seen.lost.error)));
   }
   return texts;
 }

@@ -28,7 +28,7 @@ struct Miss {
   std::optional<int> batch_size;  // nothing if the job does not choose it
   int epochs = 0;
   bool epochs_used_up = false;  // all that it was allowed
-  Joules energy;
+  std::optional<Joules> energy;
   std::optional<double> metric;
   std::optional<int> exit_code;
 };
@@ -48,6 +48,8 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
 
 // An energy, in brackets followed by what it costs and emits if there are rates: "2.00 kJ (0.000172 ± 0.000003 EUR)".
 std::string energy_text(Joules energy, const std::optional<Joules>& half_width, const records::EnergyRates& rates);
+// "2.00 kJ in 10.0 s", or that and why the energy is unknown.
+std::string taken_text(const jobs::Try::Taken& taken, const records::EnergyRates& rates);
 
 // The last line: what the recurrence took, and what it saved.
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence,

@@ -3,7 +3,9 @@
 #include "train/session.hpp"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <cerrno>
 
 #include <cmath>
 
@@ -202,6 +204,27 @@ TEST_F(RecurrenceText, ShowsWhatItsEnergyCostsAndEmits) {
   EXPECT_THAT(recurrence_text(job_, night_, rates), testing::HasSubstr("an unknown energy in 10.0 s"));
 }
 
+TEST(RunTexts, GivesNoSumOfTheGpusThatAreKnown) {
+  const Energy known{.value = 100_J, .uncertainty = 2_J, .systematic = {}};
+  jobs::Try::Taken taken{.gpus = {{.gpu = "GPU-0", .energy = known}}, .time = 2_s, .unknown = {}};
+  EXPECT_EQ(taken_text(taken, {}), "100 J in 2.0 s");
+  taken.unknown = "the counter of GPU 1 was reset";
+  EXPECT_EQ(taken_text(taken, {}), "an unknown energy in 2.0 s; the counter of GPU 1 was reset");
+}
+
+TEST_F(AloneText, GivesWhatAnObservedLimitWouldHaveChangedWithItsInterval) {
+  measured_curve();
+  result_.applied = false;
+  result_.prediction = TrainingPrediction{.setting = *result_.optimum, .time = 11_s, .energy = *result_.energy};
+  EXPECT_THAT(
+      alone_text(result_, false),
+      testing::ContainsRegex("^1.00 kJ in 10.0 s; under 150 W it would have been 1.00 kJ in 11.0 s, where a step "
+                             "takes [0-9]+ ± [0-9]+ % less energy and .* time than under 250 W$"));
+  result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
+  result_.prediction->setting = *result_.optimum;
+  EXPECT_THAT(alone_text(result_, false), testing::EndsWith(", the highest of those compared: nothing would be saved"));
+}
+
 TEST_F(AloneText, ShowsWhatItsEnergyCosts) {
   measured_curve();
   EXPECT_THAT(alone_text(result_, false, {.price = records::parse_price("0.36EUR"), .carbon = {}}),
@@ -270,6 +293,8 @@ TEST(RunTexts, SaysHowATryMissed) {
   EXPECT_EQ(miss_text(miss),
             "batch size 64 ended with exit code 0 after 2 epochs and 63.0 J: nothing was learned from it");
   miss.metric.reset();
+  miss.energy.reset();
+  EXPECT_THAT(miss_text(miss), testing::HasSubstr("after 2 epochs and an unknown energy: nothing was learned"));
   miss.batch_size.reset();
   EXPECT_EQ(miss_text(miss).find("the command ended without reporting a metric after 2 epochs"), 0U);
 }
@@ -281,6 +306,14 @@ TEST(RunTexts, SaysOfASilentCommandThatItPrintedNothing) {
   EXPECT_EQ(silence_text(options, seen),
             std::vector{std::string{"the command printed nothing, and without signs of progress power limits cannot be "
                                     "compared; let it print a line for each step or epoch"}});
+  seen.strange_reports = 3;
+  seen.cut_lines = true;
+  seen.lost = {.bytes = 12, .error = ENOSPC};
+  EXPECT_THAT(silence_text(options, seen),
+              testing::ElementsAre(testing::StartsWith("the command printed a line longer than"),
+                                   testing::StartsWith("3 lines written to $ZEUS_PROGRESS are not one of"),
+                                   "12 bytes of the command's output could not be written: No space left on device"));
+  seen = {};
   seen.output.lines = 1;
   EXPECT_EQ(silence_text(options, seen).at(0).find("none of the 1 line of the command looks like progress"), 0U);
   seen.error.lines = 2;

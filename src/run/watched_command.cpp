@@ -24,6 +24,9 @@ namespace {
 constexpr Seconds longest_pause{3600};
 // How often the terminal's size is checked; no signal reports its changes to us.
 constexpr Seconds look_at_terminal{0.25};
+// Of what the command writes to $ZEUS_PROGRESS: in one turn, and when it has ended.
+constexpr std::size_t most_reports_at_once = 65536;
+constexpr std::size_t most_reports_left_behind = 1 << 20;
 // How often a group is checked after its leader has ended.
 constexpr Seconds look_at_group{0.02};
 
@@ -108,7 +111,9 @@ Seconds WatchedCommand::stood_still() const {
 
 WatchedCommand::Seen WatchedCommand::seen() const {
   const std::lock_guard lock{mutex_};
-  return heard_.seen();
+  Seen seen = heard_.seen();
+  seen.lost = relay_.lost();
+  return seen;
 }
 
 void WatchedCommand::between_its_output(const std::function<void(bool mid_line)>& write) {
@@ -154,10 +159,15 @@ void WatchedCommand::hear(std::size_t channel, std::string_view bytes) {
   }
 }
 
-void WatchedCommand::read_reports() {
+// No more than that at once: a command may write without end, and signals and output wait meanwhile.
+void WatchedCommand::read_reports(std::size_t at_most) {
   std::array<char, 4096> buffer{};
   ssize_t count = 0;
-  while ((count = ::read(reports_.get(), buffer.data(), buffer.size())) > 0) {
+  for (std::size_t taken = 0; taken < at_most; taken += static_cast<std::size_t>(count)) {
+    count = ::read(reports_.get(), buffer.data(), buffer.size());
+    if (count <= 0) {
+      return;
+    }
     heard_.hear_reports({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
@@ -231,7 +241,7 @@ std::optional<int> WatchedCommand::relay_once(std::unique_lock<std::mutex>& lock
   relay_.move(std::span{watched}.first(channels),
               [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); });
   if (watched[channels].revents != 0) {
-    read_reports();
+    read_reports(most_reports_at_once);
   }
   if (terminal_ && relay_.follow_window_size()) {
     ::kill(-child_->process(), SIGWINCH);
@@ -256,7 +266,7 @@ void WatchedCommand::finish(int code) {
     clock_.sleep_until(clock_.now() + look_at_group);
   }
   relay_.drain(listen);
-  read_reports();
+  read_reports(most_reports_left_behind);
   heard_.finish();
   guard_.reset();
   code_ = code;

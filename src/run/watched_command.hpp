@@ -63,7 +63,7 @@ class WatchedCommand final : public Command {
   void relay();
   [[nodiscard]] std::optional<int> relay_once(std::unique_lock<std::mutex>& lock);
   void hear(std::size_t channel, std::string_view bytes);
-  void read_reports();
+  void read_reports(std::size_t at_most);
   // The signal from outside that asks for the end.
   [[nodiscard]] std::optional<int> outer_signal();
   void heed_signals();

@@ -71,6 +71,17 @@ class WatchedCommandTest : public testing::Test {
   WatchedCommand::Seen seen_;
 };
 
+// It writes faster than anyone reads; its end, and what it has left in the pipe, still come.
+TEST_F(WatchedCommandTest, AFloodOfReportsHoldsUpNoSignalAndNoEnd) {
+  WatchedCommand command{plan("yes step > $ZEUS_PROGRESS & touch " + path("began") + "; wait"), clock_};
+  wait_for(command, "began");
+  command.end();
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(*command.exit_code(), 128 + SIGTERM);
+}
+
 TEST_F(WatchedCommandTest, SeesProgressOnBothStreamsAndLeavesThemAlone) {
   const std::string text = "printf 'epoch 1 acc 0.5\\n'; printf 'epoch 2 acc 0.7' >&2; exit 4";
   EXPECT_EQ(run(plan(text, {.metric = "acc ([0-9.]+)", .epoch = R"(epoch (\d+))"})), "m0.5e1m0.7e1");

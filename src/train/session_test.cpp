@@ -38,6 +38,9 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST_F(SessionTest, AppliesACostWithinOnePercentOfTheBestToAllGpus) {
+  const auto settled_energy = [&](const PowerSetting& setting) {
+    return test::settled_step(v100(), work_, setting).energy;
+  };
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
   ASSERT_TRUE(session.optimum());
@@ -46,7 +49,13 @@ TEST_F(SessionTest, AppliesACostWithinOnePercentOfTheBestToAllGpus) {
     EXPECT_EQ(training_.limit(i), session.optimum()->limit);
   }
   EXPECT_TRUE(session.result().applied);
-  EXPECT_THAT(of_kind<ProfilingDone>(events_), SizeIs(1));
+  ASSERT_THAT(of_kind<ProfilingDone>(events_), SizeIs(1));
+  const ProfilingDone done = of_kind<ProfilingDone>(events_).front();
+  ASSERT_TRUE(done.saving);
+  EXPECT_NEAR(done.saving->share,
+              1 - settled_energy(*done.optimum) / settled_energy(done.profile.measurements[0].setting),
+              done.saving->half_width);
+  EXPECT_GT(done.saving->half_width, 0.01) << "no interval of a counter alone: steps scatter";
 }
 
 TEST_F(SessionTest, PutsBackWhatWasFoundWhenItEndsHoweverItEnds) {

@@ -2,6 +2,7 @@
 
 #include "control/lessor.hpp"
 #include "optimize/power_limit/goal_plan.hpp"
+#include "optimize/power_limit/limit_curve.hpp"
 #include "optimize/power_limit/limit_grid.hpp"
 #include "optimize/power_limit/setting_range.hpp"
 #include "train/profile_file.hpp"
@@ -47,6 +48,17 @@ class LeaseLost : public Error {
  public:
   using Error::Error;
 };
+
+// The first measurement is of the highest limit.
+std::optional<StepSaving> saving_of(const records::PowerProfile& profile, const PowerSetting& chosen) {
+  const PowerSetting& highest = profile.measurements.front().setting;
+  if (chosen == highest) {
+    return StepSaving{};
+  }
+  const std::optional<optimize::StepChange> change = optimize::step_change(profile, highest, chosen);
+  return change ? std::optional{StepSaving{.share = -change->energy.value, .half_width = change->energy.half_width}}
+                : std::nullopt;
+}
 
 }  // namespace
 
@@ -542,7 +554,8 @@ void Tuner::note_end_of_profiling() {
   if (parts_.options.mode != TrainingMode::optimize) {
     parts_.group.release();
   }
-  parts_.reporter.tell(ProfilingDone{.optimum = choice, .steps = steps, .profile = found});
+  parts_.reporter.tell(
+      ProfilingDone{.optimum = choice, .steps = steps, .profile = found, .saving = saving_of(found, *choice)});
   if (measured_anything_ && parts_.ranks.leads() && !parts_.options.files.profiles.empty()) {
     try {
       keep_profile(parts_.options.files.profiles, found);

@@ -145,6 +145,20 @@ class Measure(unittest.TestCase):
             self.assertIn("the mean of 2 runs", done.stderr)
             self.assertEqual(count.read_text(), "\n" * 3)
 
+    def test_a_signal_ends_several_runs_and_the_one_it_hit_does_not_count(self):
+        script = "trap 'exit 0' TERM; sleep 60 & echo ready; wait"
+        child = subprocess.Popen([program, "measure", "--runs", "3", "--json", "-", "--", "sh", "-c", script], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        os.killpg(child.pid, signal.SIGTERM)
+        out, err = child.communicate(timeout=30)
+        self.assertIn("run 1 of 3 was asked to end and is the last", err)
+        self.assertEqual((child.returncode, json.loads(out)["runs"]), (0, []))
+
+    def test_jobs_of_the_shell_that_it_replaced_are_not_waited_for(self):
+        done = on_virtual("constant:200W", "sh", "-c", f"sleep 30 >/dev/null 2>&1 & exec {program} measure --json - -- sleep 0.2")
+        self.assertLess(result_of(done)["time_s"], 20)
+
     def test_own_failures_are_125(self):
         for flags in (["--gpus", "17"], ["--json", "/proc/nowhere/x"]):
             done = subprocess.run([program, "measure", *flags, "--", "true"], capture_output=True, text=True, check=False)

@@ -4,6 +4,7 @@
 """
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -12,6 +13,7 @@ import shlex
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 import unittest
@@ -65,6 +67,28 @@ class Terminal:
 
 def monitor(gpus: int, *flags: str) -> list[str]:
     return [program, "virtual", f"{gpus}xA100", "--load", "constant:390W", "--", program, "monitor", "--interval", "0.1", *flags]
+
+
+class MonitoredEnergy(unittest.TestCase):
+    def moments(self, gpu: str, *flags: str, faults: str = "") -> list[dict]:
+        with tempfile.NamedTemporaryFile("w", suffix=".faults") as file:
+            file.write(faults)
+            file.flush()
+            done = subprocess.run([program, "virtual", gpu, "--load", "constant:200W", "--faults", file.name, "--", program, "monitor",
+                                   "--json", *flags], capture_output=True, text=True, check=True)
+        return [json.loads(line)["gpus"][0] for line in done.stdout.splitlines()]
+
+    def test_counts_from_the_start_however_short_the_intervals_are(self):
+        # An A100's counter moves every 100 ms: single intervals of 20 ms are guesses at first.
+        moments = self.moments("1xA100", "--interval", "20ms", "--duration", "2s")
+        self.assertAlmostEqual(moments[-1]["energy_j"], 400, delta=12)
+
+    def test_is_unknown_from_the_moment_on_when_a_part_of_it_is(self):
+        moments = self.moments("1xV100", "--interval", "0.4", "--duration", "2s", faults="reset from=0.6s\n")
+        self.assertIsNotNone(moments[0]["energy_j"])
+        self.assertIsNone(moments[-1]["energy_j"])
+        self.assertIsNotNone(moments[-1]["power_w"])
+        self.assertIn("was reset", moments[-1]["reason"]["energy_j"])
 
 
 class MonitorOnATerminal(unittest.TestCase):

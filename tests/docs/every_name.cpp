@@ -291,7 +291,11 @@ struct Seen {
     } else if (const auto* const lost_one = std::get_if<zeus::SliceLost>(&event)) {
       lost += lost_one->why.empty() ? 0 : 1;
     } else if (const auto* const profiled = std::get_if<zeus::ProfilingDone>(&event)) {
-      done += profiled->optimum && profiled->profile.complete && profiled->steps > 0 ? 1 : 0;
+      const zeus::StepSaving saving = profiled->saving.value_or(zeus::StepSaving{});
+      done += profiled->optimum && profiled->profile.complete && profiled->steps > 0 && saving.share < 1.0 &&
+                      saving.half_width >= 0.0
+                  ? 1
+                  : 0;
     } else if (const auto* const unoptimized = std::get_if<zeus::Unoptimized>(&event)) {
       left += unoptimized->why.empty() ? 0 : 1;
     } else if (const auto* const epoch = std::get_if<zeus::EpochEnded>(&event)) {

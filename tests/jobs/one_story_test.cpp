@@ -337,7 +337,7 @@ void judge_by_session(const TryJudged& over, const Stage& stage, Watts limit) {
   options.stopping.cost_limit = plan.budget;
   const std::size_t arm = stage.workload().arm_of(plan.batch_size);
   const Joules epoch = stage.cost().of_epoch(stage.limits(arm)[stage.workload().limit_of(arm, limit)]);
-  const Joules cost = stage.cost().of(over.energy, whole.time);
+  const Joules cost = stage.cost().of(*over.energy, whole.time);
   const bool reached = over.result.outcome == records::TryOutcome::reached;
   for (int epochs = 1; epochs <= whole.epochs; ++epochs) {
     const bool last = epochs == whole.epochs;
@@ -374,7 +374,7 @@ Story driven(const Script& script, const Stage& stage) {
                                .limit = training.in_force(),
                                .outcome = over->result.outcome,
                                .epochs = over->result.progress.epochs,
-                               .energy = over->energy,
+                               .energy = *over->energy,
                                .time = over->result.progress.time});
         training.count_try();
         judge_by_session(*over, stage, training.in_force());

@@ -248,4 +248,19 @@ StepChange step_change(std::span<const records::PowerMeasurement> limits, std::s
   return {.time = change_of(fit.mean(), time_deviation), .energy = change_of(fit.mean() + log_power, energy_deviation)};
 }
 
+std::optional<StepChange> step_change(const records::PowerProfile& profile, const records::PowerSetting& from,
+                                      const records::PowerSetting& to) {
+  std::vector<records::PowerMeasurement> known = profile.measurements;
+  std::erase_if(known, [](const records::PowerMeasurement& one) {
+    return !(one.step_time > Seconds{} && one.step_energy.value > Joules{});
+  });
+  const auto first = std::ranges::find(known, from, &records::PowerMeasurement::setting);
+  const auto second = std::ranges::find(known, to, &records::PowerMeasurement::setting);
+  if (first == known.end() || second == known.end()) {
+    return std::nullopt;
+  }
+  return step_change(known, static_cast<std::size_t>(first - known.begin()),
+                     static_cast<std::size_t>(second - known.begin()));
+}
+
 }  // namespace zeus::optimize

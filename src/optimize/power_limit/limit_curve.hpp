@@ -15,6 +15,7 @@
 #include "records/power_profile.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace zeus::optimize {
@@ -37,5 +38,9 @@ struct StepChange {
 // the same curve.
 [[nodiscard]] StepChange step_change(std::span<const records::PowerMeasurement> limits, std::size_t from,
                                      std::size_t to);
+
+// Between two settings of a profile; empty unless both were measured.
+[[nodiscard]] std::optional<StepChange> step_change(const records::PowerProfile& profile,
+                                                    const records::PowerSetting& from, const records::PowerSetting& to);
 
 }  // namespace zeus::optimize

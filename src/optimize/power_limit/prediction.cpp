@@ -1,5 +1,7 @@
 #include "optimize/power_limit/prediction.hpp"
 
+#include "optimize/power_limit/limit_curve.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -35,14 +37,21 @@ struct Changes {
   Change energy;
 };
 
-Changes changes(const records::PowerMeasurement& optimum, const records::PowerMeasurement& base) {
+Changes changes(const records::PowerProfile& profile, const records::PowerMeasurement& optimum,
+                const records::PowerMeasurement& base) {
   if (optimum.setting == base.setting) {
     return {};
   }
-  return {.time = ratio(optimum.step_time.value(), optimum.step_time_uncertainty.value(), base.step_time.value(),
-                        base.step_time_uncertainty.value()),
-          .energy = ratio(optimum.step_energy.value.value(), optimum.step_energy.uncertainty.value(),
-                          base.step_energy.value.value(), base.step_energy.uncertainty.value())};
+  Changes changes{.time = ratio(optimum.step_time.value(), optimum.step_time_uncertainty.value(),
+                                base.step_time.value(), base.step_time_uncertainty.value()),
+                  .energy = ratio(optimum.step_energy.value.value(), optimum.step_energy.uncertainty.value(),
+                                  base.step_energy.value.value(), base.step_energy.uncertainty.value())};
+  // Steps scatter from slice to slice, which no slice alone shows but all settings together.
+  if (const std::optional<StepChange> profiled = step_change(profile, base.setting, optimum.setting)) {
+    changes.time.doubt = std::max(changes.time.doubt, profiled->time.half_width / (1 + profiled->time.value));
+    changes.energy.doubt = std::max(changes.energy.doubt, profiled->energy.half_width / (1 + profiled->energy.value));
+  }
+  return changes;
 }
 
 // What a step takes under the setting found: the profile's measurement, or else the run's own mean if that setting was
@@ -84,7 +93,7 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
     return std::nullopt;
   }
   const records::PowerMeasurement base = base_step(steps, find(profile, run.found), *best);
-  const Changes change = changes(*best, base);
+  const Changes change = changes(profile, *best, base);
   // All steps at the setting found: steps outside of slices as they ran, steps of slices at the same cost.
   const bool enough = steps.steps > 0;
   const double all = enough ? static_cast<double>(count) / static_cast<double>(steps.steps) : 0.0;

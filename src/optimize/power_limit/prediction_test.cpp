@@ -89,17 +89,24 @@ TEST(Prediction, ChangesNothingForARunAtTheOptimum) {
 }
 
 TEST(Prediction, AddsTheUncertaintyOfBothSettings) {
-  // Two uncertainties of 1 % make 1.414 % of the steps' time, and 0.1 % of everything is unknown to any profile.
-  const TrainingPrediction would = *predicted(run(), profile(0.01));
-  EXPECT_NEAR(would.time_uncertainty.value(), 137.5 * 0.01 * 1.41421356 + 187.5 * 0.001, 1e-6);
-  EXPECT_NEAR(would.energy.uncertainty.value(), 18'750 * 0.01 * 1.41421356 + 21'750 * 0.001, 1e-4);
+  // Two uncertainties of 20 % make 28.28 % of the steps' time, and 0.1 % of everything is unknown to any profile.
+  const TrainingPrediction would = *predicted(run(), profile(0.2));
+  EXPECT_NEAR(would.time_uncertainty.value(), 137.5 * 0.2 * 1.41421356 + 187.5 * 0.001, 1e-6);
+  EXPECT_NEAR(would.energy.uncertainty.value(), 18'750 * 0.2 * 1.41421356 + 21'750 * 0.001, 1e-4);
+}
+
+TEST(Prediction, CountsThatStepsScatterWhereEachSliceIsExact) {
+  const TrainingPrediction would = *predicted(run(), profile(0.0001));
+  EXPECT_GT(would.time_uncertainty, 0.02 * 137.5_s) << "two settings alone cannot show how far";
+  EXPECT_GT(would.energy.uncertainty, 0.02 * 18'750_J);
 }
 
 TEST(Prediction, IncludesTheUncertaintyOfTheMeasurement) {
   ObservedRun measured = run();
-  measured.steps.energy->uncertainty = 400_J;
-  // 400 J over 80 steps are 375 J over a hundred at three quarters of the energy; the 0.1 % for profiles is 21.75 J.
-  EXPECT_NEAR(predicted(measured)->energy.uncertainty.value(), std::hypot(375, 21.75), 1e-6);
+  // 4,000 J over 80 steps are 3,750 J over a hundred at three quarters of the energy.
+  const double without = predicted(run())->energy.uncertainty.value();
+  measured.steps.energy->uncertainty = 4000_J;
+  EXPECT_NEAR(predicted(measured)->energy.uncertainty.value(), std::hypot(3750, without), 1e-6);
 }
 
 TEST(Prediction, UsesTheOptimumItselfIfAllStepsWereInSlicesAndSettingsVaried) {

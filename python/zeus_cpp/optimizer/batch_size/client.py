@@ -125,13 +125,12 @@ class BatchSizeOptimizer(Callback):
         return self._ranks.size == 1
 
     def get_batch_size(self) -> int:
-        """The batch size of this run; for rank 0 only. Asks once; the run counts as failed if it ends without a result."""
-        if self.rank != 0:
-            raise ZeusBSOBadOperationError(
-                f"rank {self.rank} may not ask for a batch size: rank 0 asks, and informs the others"
-            )
+        """The batch size of this run. Rank 0 asks once, and the others wait for what it gets; the run counts as failed if it
+        ends without a result."""
         if self.current_batch_size:
             return self.current_batch_size
+        if self.rank != 0:
+            return self._hear_batch_size()
         query = {"job_id": self.job.job_id}
         headers = {}
         if self._takes_beats:
@@ -148,8 +147,20 @@ class BatchSizeOptimizer(Callback):
         self.trial_number = trial.trial_number
         self._ending = Ending(self._server, trial, Beats(self._server, told[BEAT_PATH]) if BEAT_PATH in told else None)
         atexit.register(self._ending)
+        self._ranks.tell("trial", [trial.batch_size, trial.trial_number])
         logger.info("job %s, trial %d: batch size %d", trial.job_id, trial.trial_number, trial.batch_size)
         return trial.batch_size
+
+    def _hear_batch_size(self) -> int:
+        if self._alone:
+            raise ZeusBSOBadOperationError(
+                f"rank {self.rank} may not ask for a batch size: rank 0 asks, and reaches the others by a process group alone"
+            )
+        try:
+            self.current_batch_size, self.trial_number = self._ranks.hear("trial", self._patience)
+        except RankLost as error:
+            raise ZeusBSORuntimError(f"rank 0 did not pass on the batch size: {error}") from error
+        return self.current_batch_size
 
     def on_train_begin(self) -> None:
         """Begins to measure."""
