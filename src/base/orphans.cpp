@@ -41,6 +41,11 @@ std::vector<pid_t> adopt_orphans() {
   return children();
 }
 
+void collect_orphans(pid_t group) {
+  while (::waitpid(-group, nullptr, WNOHANG) > 0) {
+  }
+}
+
 std::optional<int> wait_for_orphans(std::span<const pid_t> earlier) {
   const SignalWait signals{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   while (true) {

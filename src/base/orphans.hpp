@@ -1,4 +1,5 @@
-// The processes that a command leaves behind. Main thread of a program that has one ChildProcess at a time.
+// The processes that a command leaves behind. Main thread of a program that has one ChildProcess at a time; other
+// threads may call collect_orphans().
 #pragma once
 
 #include <sys/types.h>
@@ -12,6 +13,10 @@ namespace zeus {
 // From now on, processes that children of this process leave behind become its children. Returns the children that it
 // has already, as a program has that a shell with jobs in the background has become.
 std::vector<pid_t> adopt_orphans();
+
+// Collects those of this process group that have ended: until then they look alive. Call it once the command itself has
+// been collected.
+void collect_orphans(pid_t group);
 
 // Waits until this process has no children any more but `earlier` ones, or a signal comes that usually ends a command,
 // and returns that. The caller has such signals blocked, as a ChildProcess does.

@@ -1,6 +1,7 @@
 #include "run/watched_command.hpp"
 
 #include "base/background_thread.hpp"
+#include "base/orphans.hpp"
 #include "run/reports.hpp"
 
 #include <fmt/format.h>
@@ -261,9 +262,11 @@ void WatchedCommand::finish(int code) {
     // The signal had gone to the command alone.
     ::kill(-child_->process(), SIGTERM);
   }
+  collect_orphans(child_->process());
   while (termination_.begun() && group_lives(child_->process()) && termination_.next()) {
     send_what_is_due();
     clock_.sleep_until(clock_.now() + look_at_group);
+    collect_orphans(child_->process());
   }
   relay_.drain(listen);
   read_reports(most_reports_left_behind);

@@ -1,10 +1,12 @@
 #include "run/watched_command.hpp"
 
+#include "base/orphans.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -137,6 +139,23 @@ TEST_F(WatchedCommandTest, EndsTheWholeGroup) {
   pid_t child = 0;
   std::ifstream{path("child")} >> child;
   EXPECT_TRUE(::kill(child, 0) != 0 || std::ifstream{"/proc/" + std::to_string(child) + "/cmdline"}.peek() == EOF);
+}
+
+// What it leaves behind becomes a child of this process, and looks alive until it is collected.
+TEST_F(WatchedCommandTest, DoesNotWaitForAGroupThatHasEndedInRealTime) {
+  adopt_orphans();
+  WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
+  patient.grace = Seconds{20};
+  WatchedCommand command{patient, clock_};
+  wait_for(command, "ready");
+  command.end();
+  const Instant told = clock_.now();
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(command.exit_code(), 128 + SIGTERM);
+  EXPECT_LT(clock_.now() - told, patient.grace);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_F(WatchedCommandTest, KillsACommandThatDoesNotEnd) {
