@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -94,7 +95,10 @@ class SshEngine final : public Engine {
       threads.clear();
     };
     for (const auto& [host, place] : hosts) {
-      connected_.insert(host);
+      {
+        const std::lock_guard lock{mutex_};
+        connected_.insert(host);
+      }
       const auto ask = [this, place = place, &problem = found.at(host)] { problem = problem_of(*place); };
       if (threads.size() == most_asked_at_a_time) {
         join_all();
@@ -180,6 +184,7 @@ class SshEngine final : public Engine {
   Environment environment_;
   std::string version_;
   std::filesystem::path sockets_;
+  mutable std::mutex mutex_;  // of `connected_`
   mutable std::set<std::string> connected_;
 };
 

@@ -1,4 +1,5 @@
-// How a run reaches its host: on this machine, or over the system's ssh with the user's own configuration. One thread.
+// How a run reaches its host: on this machine, or over the system's ssh with the user's own configuration. One thread,
+// but for problems().
 #pragma once
 
 #include "base/environment.hpp"
@@ -22,7 +23,8 @@ class Engine {
 
   // The command that reads an order on its standard input, there.
   [[nodiscard]] virtual std::vector<std::string> command(const Place& place) const = 0;
-  // Finds out, side by side, which hosts cannot be used. By host name: one sentence each.
+  // Finds out, side by side, which hosts cannot be used; for one that is gone that may take most of a minute. By host
+  // name: one sentence each. Any thread.
   [[nodiscard]] virtual std::map<std::string, std::string> problems(const std::vector<Place>& places) const = 0;
 };
 

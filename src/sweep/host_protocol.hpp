@@ -62,11 +62,13 @@ struct Ended {
   static constexpr std::string_view kind = "ended";
   std::string why_not_run;  // or why its figures do not count; empty if the command ran
   RunFigures figures;
+  bool cut = false;  // the command was made to end
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("why_not_run", self.why_not_run);
     fields("figures", self.figures);
+    fields("cut", self.cut, field::may_lack({}));
   }
 };
 

@@ -298,6 +298,7 @@ class HostRun {
     epochs.finish(ended.figures);
     ended.why_not_run = command.why_not_run().value_or(not_renewed_);
     ended.figures.exit_code = command.exit_code();
+    ended.cut = command.told_to_end();
     ended.figures.start_monotonic = measured.start;
     ended.figures.time = measured.time();
     const MeasuredEnergy energy = measured.total_gpu_energy();

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <iterator>
@@ -184,12 +185,16 @@ std::optional<std::vector<std::string>> Sweep::labels_of_broadcast() const {
   return labels;
 }
 
+bool Sweep::has_room(const Seat& seat, int slots) const {
+  return seat.taken + slots <= seat.place.slots && !doubts_.contains(seat.place.host);
+}
+
 void Sweep::fill() {
   while (!stopping_) {
     const KnownEntry* entry = current_entry();
     if (entry == nullptr) {
-      const bool any_free = std::ranges::any_of(seats_, [](const Seat& seat) { return seat.taken < seat.place.slots; });
-      if (!any_free || (options_.broadcast && !running_.empty()) ||
+      const bool any_free = std::ranges::any_of(seats_, [this](const Seat& seat) { return has_room(seat, 1); });
+      if (!any_free || (options_.broadcast && !(running_.empty() && doubts_.empty())) ||
           !book_->take_entry(labels_of_broadcast(), [this](const QueueEntry& first) { check(first); })) {
         return;
       }
@@ -205,9 +210,9 @@ void Sweep::fill() {
 bool Sweep::fill_from(const KnownEntry& entry) {
   const std::size_t index = entry.next_task;
   const int slots = task_at(entry.taken.content, index).slots;
-  const auto seat = std::ranges::find_if(seats_, [&](const Seat& one) { return one.taken + slots <= one.place.slots; });
+  const auto seat = std::ranges::find_if(seats_, [&](const Seat& one) { return has_room(one, slots); });
   if (seat == seats_.end()) {
-    if (running_.empty()) {
+    if (running_.empty() && doubts_.empty()) {
       throw Error{ErrorKind::invalid_argument,
                   fmt::format("the next run needs {} slots, and no host that can be used has so many", slots),
                   "give a host `slots` in hosts.yaml"};
@@ -221,8 +226,13 @@ bool Sweep::fill_from(const KnownEntry& entry) {
 // Starts one run of the first task that some host has not begun, once every run of the tasks before it has ended.
 bool Sweep::fill_broadcast(const KnownEntry& entry) {
   for (std::size_t task = 0; task < entry.tasks; ++task) {
+    bool has_doubts = false;
     for (Seat& seat : seats_) {
       if (entry.begun.contains({task, seat.place.label}) || !is_for(entry, seat.place.label)) {
+        continue;
+      }
+      if (doubts_.contains(seat.place.host)) {
+        has_doubts = true;
         continue;
       }
       const auto is_of_this_task = [&](const std::unique_ptr<Running>& one) {
@@ -234,6 +244,9 @@ bool Sweep::fill_broadcast(const KnownEntry& entry) {
       }
       start(entry, task, seat);
       return true;
+    }
+    if (has_doubts) {
+      return false;
     }
   }
   return false;
@@ -342,7 +355,7 @@ void Sweep::finish(std::size_t index) {
   if (running.ended) {
     end.figures = running.ended->figures;
   }
-  if (ending_) {
+  if (ending_ && (!running.ended || running.ended->cut)) {
     end.why = "the sweep was told to end";
   } else if (!running.ended) {
     end.why = why_it_is_lost(*code, running.process->last_errors());
@@ -358,21 +371,33 @@ void Sweep::finish(std::size_t index) {
   book_->end(end);
   stopping_ = stopping_ || (options_.stop_at_failure && end.outcome != Outcome::done);
   if (end.outcome == Outcome::lost && !stopping_) {
-    give_up_host_if_away(label);
+    doubt_host(label);
   }
 }
 
-// A host that is gone would otherwise lose the whole queue, one run after the other.
-void Sweep::give_up_host_if_away(const std::string& label) {
+// A host that is gone would otherwise lose the whole queue, one run after the other. It is asked beside the runs of the
+// others: a command whose output is not read would wait.
+void Sweep::doubt_host(const std::string& label) {
   const auto seat = std::ranges::find(seats_, label, [](const Seat& one) { return one.place.label; });
-  if (seat == seats_.end()) {
-    return;
+  if (seat != seats_.end() && !doubts_.contains(seat->place.host)) {
+    // If there is no thread for it, it is asked when the answer is taken.
+    doubts_.emplace(seat->place.host, std::async([this, place = seat->place] { return engine_.problems({place}); }));
   }
-  for (const auto& [host, problem] : engine_.problems({seat->place})) {
-    listener_.warn(fmt::format("the host {} is left out from here on: {}", host, problem));
-    std::erase_if(seats_, [&host = host](const Seat& one) { return one.place.host == host; });
+}
+
+void Sweep::give_up_hosts_that_are_away() {
+  for (auto doubt = doubts_.begin(); doubt != doubts_.end();) {
+    if (doubt->second.wait_for(std::chrono::seconds{0}) == std::future_status::timeout) {
+      ++doubt;
+      continue;
+    }
+    for (const auto& [host, problem] : doubt->second.get()) {
+      listener_.warn(fmt::format("the host {} is left out from here on: {}", host, problem));
+      std::erase_if(seats_, [&host = host](const Seat& one) { return one.place.host == host; });
+    }
+    doubt = doubts_.erase(doubt);
   }
-  if (seats_.empty()) {
+  if (seats_.empty() && !stopping_) {
     stopping_ = true;
     listener_.warn("no host is left; the rest of the queue is as it was");
   }
@@ -390,9 +415,9 @@ void Sweep::end_runs() {
 void Sweep::heed_signals(const FileDescriptor& signals) {
   signalfd_siginfo came{};
   while (::read(signals.get(), &came, sizeof came) == sizeof came) {
-    const bool again = std::exchange(stopping_, true);
+    stopping_ = true;
     all_well_ = false;
-    if (came.ssi_signo == SIGINT && !again) {
+    if (came.ssi_signo == SIGINT && !std::exchange(interrupted_, true)) {
       listener_.warn(fmt::format(
           "nothing more is started; {} runs go on to their end, which a second Ctrl-C cuts short", running_.size()));
     } else {
@@ -438,6 +463,7 @@ bool Sweep::run(const FileDescriptor& signals) {
   settle_the_past();
   std::exception_ptr failure;
   while (true) {
+    give_up_hosts_that_are_away();
     try {
       fill();
     } catch (const Error&) {
@@ -445,7 +471,8 @@ bool Sweep::run(const FileDescriptor& signals) {
       stopping_ = true;
     }
     show_progress();
-    if (running_.empty() && (stopping_ || (!options_.wait_for_entries && !book_->queue_is_locked()))) {
+    if (running_.empty() &&
+        (stopping_ || (doubts_.empty() && !options_.wait_for_entries && !book_->queue_is_locked()))) {
       break;
     }
     if (ending_ && clock_.now() - *ending_ > longest_end) {

@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +52,8 @@ class Sweep {
     Place place;
     int taken = 0;  // slots
   };
+  // By host, while it is asked whether it can be used: the answer of the engine.
+  using Doubts = std::map<std::string, std::future<std::map<std::string, std::string>>>;
   struct Running;
 
   void open_hosts();
@@ -62,6 +66,7 @@ class Sweep {
   void fill();
   bool fill_from(const KnownEntry& entry);
   bool fill_broadcast(const KnownEntry& entry);
+  [[nodiscard]] bool has_room(const Seat& seat, int slots) const;
   [[nodiscard]] bool is_finished(const KnownEntry& entry) const;
   void start(const KnownEntry& entry, std::size_t task, Seat& seat);
   [[nodiscard]] std::unique_ptr<Running> begin(const RunStarted& started, int slots, const std::string& order,
@@ -72,7 +77,8 @@ class Sweep {
   void write_log(Running& running, std::string_view bytes);
   void read(Running& running);
   void finish(std::size_t index);
-  void give_up_host_if_away(const std::string& label);
+  void doubt_host(const std::string& label);
+  void give_up_hosts_that_are_away();
   void show_progress();
 
   SweepOptions options_;
@@ -83,10 +89,12 @@ class Sweep {
   SweepListener& listener_;
   std::vector<Seat> seats_;
   std::unique_ptr<SweepBook> book_;
+  Doubts doubts_;                     // hosts on which nothing is started meanwhile
   std::size_t first_unfinished_ = 0;  // entry
   std::vector<std::unique_ptr<Running>> running_;
   bool all_well_ = true;
-  bool stopping_ = false;  // nothing more is started
+  bool stopping_ = false;     // nothing more is started
+  bool interrupted_ = false;  // once, so that the next Ctrl-C ends the runs
   std::optional<Instant> ending_;
 };
 

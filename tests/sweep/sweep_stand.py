@@ -30,9 +30,9 @@ class Folder:
         return subprocess.run(self.words(*words, before=before), capture_output=True, text=True, check=False, timeout=patience,
                               env=self.environment, stdin=subprocess.DEVNULL)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, cwd: pathlib.Path | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(self.words(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, env=self.environment, start_new_session=True)
+                                text=True, env=self.environment, start_new_session=True, cwd=cwd)
 
     def results(self) -> list[dict]:
         done = self.run("results", "--json", "-")

@@ -178,6 +178,29 @@ class LocalSweep(SweepCase):
         self.assertEqual((run["state"], run["why"]), ("lost", "the sweep was told to end"))
         self.assertIn("later", (folder.path / "queue.yaml").read_text(encoding="utf-8"))
 
+    def test_an_interrupt_lets_runs_end_also_if_a_failure_has_stopped_the_sweep_before(self):
+        folder = self.folder("- hostname: h\n  slots: 2\n", "- while [ ! -e go ]; do sleep 0.02; done\n- exit 3\n- echo later\n")
+        sweep = folder.start("queue", "--engine", "local", "--stop-at-failure", cwd=self.path)
+        self.assertIn("run 2 on h failed", sweep.stderr.readline())
+        sweep.send_signal(signal.SIGINT)
+        self.assertIn("nothing more is started; 1 runs go on", sweep.stderr.readline())
+        (self.path / "go").touch()
+        _, errors = sweep.communicate(timeout=60)
+        self.assertEqual([run["state"] for run in folder.results()], ["done", "failed"], errors)
+
+    def test_a_run_that_was_over_before_the_end_was_asked_for_is_whole(self):
+        whole, left = (f"sweep-{name}-{os.getpid()}" for name in ("whole", "left"))
+        # What it leaves behind is given a second.
+        script = f"setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done' {left} & sleep 0.3; exit 3 # {whole}"
+        folder = self.folder("- h\n", f"- {json.dumps(script)}\n")
+        sweep = folder.start("queue", "--engine", "local")
+        self.assertTrue(wait_until(lambda: processes_with(left) and not processes_with(whole)))
+        sweep.send_signal(signal.SIGTERM)
+        _, errors = sweep.communicate(timeout=60)
+        (run,) = folder.results()
+        self.assertEqual((run["state"], run["why"]), ("failed", "its command exited with 3"), errors)
+        self.assertEqual(sweep.returncode, 1)
+
     def test_the_queue_may_be_edited_and_locked_while_it_is_drained(self):
         folder = self.folder("- h\n", "- while [ ! -e go ]; do sleep 0.02; done\n- echo removed\n")
         sweep = subprocess.Popen(folder.words("queue", "--engine", "local"), cwd=self.path, stderr=subprocess.PIPE, text=True)
@@ -226,6 +249,42 @@ class LocalSweep(SweepCase):
         (run,) = folder.results()
         self.assertEqual((run["state"], run["exit_code"]), ("failed", None))
         self.assertIn("the run asks for 3 GPUs, and this host shows 2", run["why"])
+
+
+# `ssh` for a test: the host `h1` starts no run and answers its second question only once the test allows it, with a refusal.
+DYING = """#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+case "$2:$3" in
+h1:*--version)
+  [ -e {path}/asked ] || {{ touch {path}/asked; exec sh -c "$3"; }}
+  touch {path}/asked-again
+  while [ ! -e {path}/known ]; do sleep 0.02; done
+  echo no route to it >&2
+  exit 255 ;;
+h1:*run) exit 255 ;;
+*:?*) exec sh -c "$3" ;;
+esac
+"""
+
+
+class DyingHost(SweepCase):
+    def test_the_others_go_on_while_it_is_found_out_whether_a_host_is_away(self):
+        (self.path / "ssh").write_text(DYING.format(path=self.path), encoding="utf-8")
+        (self.path / "ssh").chmod(0o755)
+        go = self.path / "go"
+        folder = self.folder("".join(f"- hostname: {host}\n  zeus: {{program: {program}}}\n" for host in ("h1", "h2")),
+                             f"- echo one\n- while [ ! -e {go} ]; do sleep 0.02; done\n- echo three\n",
+                             environment={"PATH": f"{self.path}:{os.environ['PATH']}"})
+        sweep = folder.start("queue")
+        self.assertTrue(wait_until((self.path / "asked-again").exists))
+        go.touch()
+        try:
+            self.assertTrue(wait_until(lambda: [event["run"] for event in folder.ledger() if event["kind"] == "ended"] == [1, 2, 3], 20))
+        finally:
+            (self.path / "known").touch()
+            _, errors = sweep.communicate(timeout=100)
+        self.assertIn("the host h1 is left out from here on: it cannot be reached: no route to it", errors)
+        self.assertEqual([(run["host"], run["state"]) for run in folder.results()], [("h1", "lost"), ("h2", "done"), ("h2", "done")])
 
 
 @unittest.skipIf(SSHD is None, "no sshd here (openssh-server of packaging/debian.txt)")
