@@ -85,26 +85,42 @@ std::vector<const device::DiscoveredGpu*> LeasedGpus::gpus() const {
   return list;
 }
 
+bool LeasedGpus::has(GpuVendor vendor) const {
+  return std::ranges::any_of(
+      inventory_.gpus, [vendor](const device::DiscoveredGpu& gpu) { return gpu.gpu->identity().vendor == vendor; });
+}
+
 Environment LeasedGpus::environment() const {
   if (leases_.empty()) {
     return place_.environment;
   }
-  std::string nvidia;
-  std::string amd;
+  std::vector<std::string> nvidia;
+  std::vector<std::string> amd;
+  std::vector<std::string> amd_numbers;
   for (const device::DiscoveredGpu* const gpu : gpus()) {
     const device::GpuIdentity identity = gpu->gpu->identity();
-    std::string& names = identity.vendor == GpuVendor::nvidia ? nvidia : amd;
-    names += (names.empty() ? "" : ",") + identity.uuid;
+    if (identity.vendor == GpuVendor::nvidia) {
+      nvidia.push_back(identity.uuid);
+    } else {
+      amd_numbers.push_back(fmt::format("{}", amd.size()));
+      amd.push_back(identity.uuid);
+    }
   }
+  // An empty variable hides all GPUs of its vendor.
+  const bool has_both = has(GpuVendor::nvidia) && has(GpuVendor::amd);
   Environment::Variables variables = place_.environment.variables();
-  if (!nvidia.empty()) {
-    variables.insert_or_assign("CUDA_VISIBLE_DEVICES", nvidia);
+  if (!nvidia.empty() || has_both) {
+    variables.insert_or_assign("CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(nvidia, ",")));
   }
-  if (!amd.empty()) {
+  if (!amd.empty() || has_both) {
     // The other two would choose again among those that this one leaves.
     variables.erase("HIP_VISIBLE_DEVICES");
     variables.erase("GPU_DEVICE_ORDINAL");
-    variables.insert_or_assign("ROCR_VISIBLE_DEVICES", amd);
+    variables.insert_or_assign("ROCR_VISIBLE_DEVICES", fmt::format("{}", fmt::join(amd, ",")));
+  }
+  if (has_both && !amd.empty()) {
+    // All of them: HIP would otherwise choose by CUDA's variable.
+    variables.insert_or_assign("HIP_VISIBLE_DEVICES", fmt::format("{}", fmt::join(amd_numbers, ",")));
   }
   return Environment{std::move(variables)};
 }

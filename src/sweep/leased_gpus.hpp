@@ -35,6 +35,8 @@ class LeasedGpus {
 
  private:
   [[nodiscard]] std::vector<const device::DiscoveredGpu*> gpus() const;
+  // Whether this host has such a GPU, visible or not.
+  [[nodiscard]] bool has(GpuVendor vendor) const;
 
   const run::Place& place_;
   device::Inventory inventory_;

@@ -114,6 +114,19 @@ class LocalSweep(SweepCase):
                 used.setdefault(gpu["uuid"], []).append(run["started"])
         self.assertEqual(len(used), 2)
 
+    def test_a_run_sees_no_gpu_of_the_vendor_that_it_has_none_of(self):
+        up = f"{self.path}/up"
+        # Each has one of the three, at the same time.
+        apart = f"touch {up}-{{{{ x }}}}; while [ ! -e {up}-1 -o ! -e {up}-2 -o ! -e {up}-3 ]; do sleep 0.02; done; {program} devices --json"
+        folder = self.folder("- hostname: h\n  slots: 3\n", f"- command: {apart}\n  x: [1, 2, 3]\n  zeus: {{gpus: 1}}\n"
+                                                          f"- command: {program} devices --json\n  zeus: {{gpus: 3}}\n")
+        done = folder.run("queue", "--engine", "local", before=(program, "virtual", "1xV100,2xH100@amd", "--"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for run in folder.results():
+            with self.subTest(run=run["run"]):
+                visible = [gpu["uuid"] for gpu in json.loads(folder.output(run["run"]))["gpus"] if gpu["visible_as"] is not None]
+                self.assertEqual(sorted(visible), sorted(gpu["uuid"] for gpu in run["gpus"]))
+
     def test_a_second_sweep_on_the_host_waits_and_names_the_process(self):
         first = self.folder("- h\n", "- command: sleep 1\n  zeus: {gpus: 1}\n", "first")
         second = self.folder("- h\n", "- command: 'true'\n  zeus: {gpus: 1}\n", "second")
