@@ -83,11 +83,21 @@ serving::Ended LlmTuneCommand::measure(Context& context, const ModelServer& serv
   const serving::BenchResult usual = traffic_.settings(context, server);
   std::uint64_t asked = 0;
   for (std::uint64_t run = 0; const auto step = tuning.next(); ++run) {
-    static_cast<void>(gpus.apply(step->setting));
     serving::BenchResult result = usual;
-    result.started = context.clock.wall();
     result.requests *= step->effort;
     result.seed += run;
+    if (!traffic_.has_prompts(result, asked)) {
+      const std::string lack = fmt::format("{} has too few prompts left to measure {}", usual.prompts,
+                                           setting_text(step->setting) + (step->effort > 1 ? " again" : ""));
+      if (!step->is_extra) {
+        throw Error{ErrorKind::invalid_argument, lack + ", as settings before it were measured again",
+                    "give more prompts, or --repeat-prompts"};
+      }
+      line.print(fmt::format("zeus: {}: the search ends with what is known", lack));
+      return serving::Ended::complete;
+    }
+    static_cast<void>(gpus.apply(step->setting));
+    result.started = context.clock.wall();
     std::vector<serving::Prompt> prompts = traffic_.prompts(result, asked);
     asked += result.requests;
     bool disturbed = false;
@@ -112,7 +122,7 @@ int LlmTuneCommand::run(Context& context) {
     json.emplace(*json_, context.out);
   }
   const ModelServer server = server_.find_server(context);
-  // Before anything is set: whether a file of prompts has enough for all steps.
+  // Before anything is set: whether a file of prompts has enough for all steps, each measured once.
   const serving::BenchResult usual = traffic_.settings(context, server);
   static_cast<void>(traffic_.prompts(usual, steps_ * usual.requests));
   const device::Inventory inventory = device::take_inventory(context.backends, context.environment);

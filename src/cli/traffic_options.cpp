@@ -61,15 +61,23 @@ void TrafficOptions::check() const {
   }
 }
 
+std::vector<serving::Prompt> TrafficOptions::prompts_of_file(serving::Route route, std::uint64_t most) const {
+  const std::string lines = read_input_file(prompts_);
+  return about_file(prompts_, [&] { return serving::read_prompts(lines, route, most); });
+}
+
+bool TrafficOptions::has_prompts(const serving::BenchResult& settings, std::uint64_t skipped) const {
+  const std::uint64_t wanted = skipped + settings.requests;
+  return prompts_.empty() || repeat_ || prompts_of_file(settings.route, wanted).size() >= wanted;
+}
+
 std::vector<serving::Prompt> TrafficOptions::prompts(const serving::BenchResult& settings,
                                                      std::uint64_t skipped) const {
   const std::uint64_t count = settings.requests;
   if (prompts_.empty()) {
     return serving::synthetic_prompts(count, prompt_words_, settings.seed);
   }
-  const std::string lines = read_input_file(prompts_);
-  const std::vector<serving::Prompt> all =
-      about_file(prompts_, [&] { return serving::read_prompts(lines, settings.route, skipped + count); });
+  const std::vector<serving::Prompt> all = prompts_of_file(settings.route, skipped + count);
   if (all.empty() || (all.size() < skipped + count && !repeat_)) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("{} has {} prompts for {} requests", prompts_, all.size(), skipped + count),

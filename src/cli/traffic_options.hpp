@@ -29,8 +29,12 @@ class TrafficOptions {
   // One for each request of the settings. Those of a file begin after the first `skipped`, which other runs have used.
   [[nodiscard]] std::vector<serving::Prompt> prompts(const serving::BenchResult& settings,
                                                      std::uint64_t skipped = 0) const;
+  // Whether there are so many.
+  [[nodiscard]] bool has_prompts(const serving::BenchResult& settings, std::uint64_t skipped) const;
 
  private:
+  [[nodiscard]] std::vector<serving::Prompt> prompts_of_file(serving::Route route, std::uint64_t most) const;
+
   std::string api_ = "chat";
   std::string prompts_;
   bool repeat_ = false;

@@ -137,7 +137,14 @@ std::string to_text(const LatencyBound& bound) {
   return fmt::format("{}={}@{}", field::name_of(bound.timed), zeus::to_text(bound.most), bound.percent);
 }
 
-Verdict verdict_on(const SteadyFigures& figures, const std::vector<LatencyBound>& bounds) {
+Verdict verdict_on(const BenchResult& result, const std::vector<LatencyBound>& bounds) {
+  // They have no times: a server that refuses most requests would answer the others at once.
+  const AnswerCounts& answers = result.answers;
+  const auto strictest = static_cast<std::uint64_t>(std::ranges::max(bounds, {}, &LatencyBound::percent).percent);
+  if (answers.failed * 100 > (100 - strictest) * answers.sent) {
+    return {.why_not = fmt::format("{} of {} requests failed", answers.failed, answers.sent)};
+  }
+  const SteadyFigures& figures = result.steady;
   if (!figures.energy_per_output_token) {
     return {.why_not = figures.why_no_energy_per_token};
   }
@@ -241,18 +248,18 @@ std::optional<PowerSetting> Tuning::between() const {
 
 std::optional<Tuning::Step> Tuning::next() const {
   if (!tried_.empty() && tried_.back().verdict.is_unclear && tried_.back().effort < most_effort) {
-    return Step{.setting = tried_.back().setting, .effort = 2 * tried_.back().effort};
+    return Step{.setting = tried_.back().setting, .effort = 2 * tried_.back().effort, .is_extra = true};
   }
   if (!has_descended()) {
     return Step{.setting = to_try_[tried_.size()]};
   }
   const auto half = refined_ < most_refined ? between() : std::nullopt;
-  return half ? std::optional{Step{.setting = *half}} : std::nullopt;
+  return half ? std::optional{Step{.setting = *half, .is_extra = true}} : std::nullopt;
 }
 
 void Tuning::add(BenchResult result, std::size_t gpus) {
   const Step step = next().value_or(Step{});
-  Verdict verdict = verdict_on(result.steady, bounds_);
+  Verdict verdict = verdict_on(result, bounds_);
   if (step.effort > 1) {
     tried_.pop_back();
   } else if (tried_.empty() && result.steady.power) {

@@ -38,13 +38,14 @@ struct LatencyBound {
 std::vector<LatencyBound> read_bounds(std::string_view text);
 std::string to_text(const LatencyBound& bound);
 
-// Whether a run keeps the bounds: if the upper end of each percentile's interval is within. It is unclear if each
-// percentile itself is within, and not its upper end: more requests may make it clear.
+// Whether a run keeps the bounds: if the upper end of each percentile's interval is within, and no more requests have
+// failed than the strictest bound leaves out. It is unclear if each percentile itself is within, and not its upper end:
+// more requests may make it clear.
 struct Verdict {
   std::string why_not = {};  // empty: within all bounds
   bool is_unclear = false;
 };
-Verdict verdict_on(const SteadyFigures& figures, const std::vector<LatencyBound>& bounds);
+Verdict verdict_on(const BenchResult& result, const std::vector<LatencyBound>& bounds);
 
 struct TriedSetting {
   PowerSetting setting = {};
@@ -74,6 +75,7 @@ class Tuning {
   struct Step {
     PowerSetting setting = {};
     std::uint64_t effort = 1;
+    bool is_extra = false;  // beyond the highest limit and the settings below it, each once
   };
 
   // What to measure next: a setting that is unclear again, with twice as many requests, up to eight times; otherwise

@@ -48,7 +48,7 @@ TEST(LatencyBounds, AreReadAsPeopleWriteThem) {
 }
 
 Verdict verdict_of(const BenchResult& result, std::string_view bounds) {
-  return verdict_on(result.steady, read_bounds(bounds));
+  return verdict_on(result, read_bounds(bounds));
 }
 
 TEST(LatencyBounds, AreKeptIfTheUpperEndOfTheIntervalIsWithin) {
@@ -62,6 +62,17 @@ TEST(LatencyBounds, AreKeptIfTheUpperEndOfTheIntervalIsWithin) {
   few.steady.time_between_tokens->p99.high.reset();
   EXPECT_EQ(verdict_of(few, "itl=1s@99").why_not, "too few answers to know itl at 99 %");
   EXPECT_TRUE(verdict_of(few, "itl=1s@99").is_unclear);
+}
+
+TEST(LatencyBounds, AreNotKeptIfMoreRequestsFailThanTheStrictestOneLeavesOut) {
+  BenchResult result = result_of(1, 0.04);
+  result.answers.sent = 200;
+  result.answers.failed = 10;
+  EXPECT_EQ(verdict_of(result, "itl=50ms@95").why_not, "");
+  EXPECT_EQ(verdict_of(result, "itl=50ms@50,itl=1s@99").why_not, "10 of 200 requests failed");
+  EXPECT_FALSE(verdict_of(result, "itl=50ms@99").is_unclear);
+  result.answers.failed = 11;
+  EXPECT_EQ(verdict_of(result, "itl=50ms@95").why_not, "11 of 200 requests failed");
 }
 
 TEST(SettingsBelow, AreLimitsThatBind) {

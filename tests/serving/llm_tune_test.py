@@ -53,7 +53,7 @@ class Tune(unittest.TestCase):
                 capture_output=True, text=True, check=False, timeout=400,
                 env={**os.environ, "ZEUS_STATE_DIR": str(pathlib.Path(folder) / "state")})
             self.assertEqual(done.returncode, 0, done.stderr)
-            return json.loads(done.stdout)
+            return json.loads(done.stdout) | {"errors": done.stderr}
 
     def test_it_recommends_a_setting_within_the_bounds_that_takes_less_energy_in_real_time(self):
         ended = self.session("--slo", "itl=2s@50", "--steps", "2", "--requests", "500", "--max-tokens", "12")
@@ -82,6 +82,17 @@ class Tune(unittest.TestCase):
                 self.assertEqual(ended["code"], -9 if ending == signal.SIGKILL else 1, ended)
                 if ending != signal.SIGKILL:
                     self.assertEqual(json.loads(ended["output"])["ended"], "interrupted")
+
+    def test_a_file_without_prompts_to_measure_a_setting_again_ends_the_search_in_real_time(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as prompts:
+            prompts.writelines(json.dumps({"prompt": f"{number} words"}) + "\n" for number in range(1000))
+            prompts.flush()
+            # 500 answers are too few to know the upper end of a percentile of 99 %.
+            ended = self.session("--slo", "ttft=2s@99", "--steps", "1", "--requests", "500", "--max-tokens", "12", "--prompts", prompts.name)
+        self.assertIn(f"zeus: {prompts.name} has too few prompts left to measure 400 W again: the search ends with what is known\n", ended["errors"])
+        result = json.loads(ended["output"])
+        self.assertEqual((ended["code"], result["ended"]), (1, "complete"), result)
+        self.assertEqual([one["why_not"] for one in result["tried"]], ["too few answers to know ttft at 99 %"])
 
     def test_bounds_that_make_no_sense_are_refused(self):
         for bounds in ("ttft", "tpot=1s", "itl=1s@98", "itl=fast"):
