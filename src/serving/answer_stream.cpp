@@ -5,6 +5,8 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -81,7 +83,8 @@ const JsonValue* error_in(const JsonValue& event) {
 
 }  // namespace
 
-AnswerStream::AnswerStream(OnText on_text) : on_text_{std::move(on_text)}, events_{most_event_bytes} {
+AnswerStream::AnswerStream(OnText on_text, std::size_t most_pieces)
+    : on_text_{std::move(on_text)}, most_pieces_{most_pieces}, events_{most_event_bytes} {
 }
 
 void AnswerStream::fail(std::string_view kind, std::string_view detail) {
@@ -140,6 +143,10 @@ void AnswerStream::take(std::string_view data, Instant at) {
     }
   }
   if (heard.is_output) {
+    if (answer_.arrivals.size() >= most_pieces_) {
+      fail("too many pieces", fmt::format("more than {}, as of a server that does not end its answers", most_pieces_));
+      return;
+    }
     answer_.arrivals.push_back(at);
   }
   if (on_text_ && !heard.text.empty()) {

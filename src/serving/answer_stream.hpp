@@ -6,6 +6,7 @@
 #include "protocol/event_stream.hpp"
 #include "serving/answer.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,10 @@ class AnswerStream {
   // Receives the text of an answer as it comes.
   using OnText = std::function<void(std::string_view text)>;
 
-  explicit AnswerStream(OnText on_text = {});
+  // Pieces of one answer are kept one by one, so that more than any model gives are a failure.
+  static constexpr std::size_t usual_most_pieces = 2'000'000;
+
+  explicit AnswerStream(OnText on_text = {}, std::size_t most_pieces = usual_most_pieces);
 
   void read(std::string_view piece, Instant at);
   // The stream is over, properly or not: an answer that has not ended itself is a failure.
@@ -34,6 +38,7 @@ class AnswerStream {
 
   Answer answer_;
   OnText on_text_;
+  std::size_t most_pieces_;
   protocol::EventReader events_;
   bool done_ = false;
 };

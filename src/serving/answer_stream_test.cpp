@@ -157,6 +157,16 @@ TEST(AnswerStream, AnEventWithoutAnEndIsAFailure) {
   EXPECT_EQ(read_whole("data: " + std::string(2'000'000, 'x')).failure, "not an event stream");
 }
 
+TEST(AnswerStream, MorePiecesThanAnyModelGivesAreAFailure) {
+  AnswerStream reader{{}, 3};
+  reader.read(chat_text("a") + chat_text("b") + chat_text("c"), now);
+  EXPECT_FALSE(reader.is_done());
+  reader.read(chat_text("d"), now);
+  EXPECT_TRUE(reader.is_done());
+  EXPECT_EQ(reader.answer().failure, "too many pieces");
+  EXPECT_EQ(reader.answer().arrivals.size(), 3U);
+}
+
 TEST(AnswerStream, NothingCountsAfterTheEnd) {
   const Answer answer = read_whole(chat_text("a") + chat_end + done_event + chat_text("b"));
   EXPECT_TRUE(answer.is_whole());

@@ -132,6 +132,21 @@ TEST(SteadyFigures, TokensOfAFailedAnswerCountAsFarAsTheyCame) {
   EXPECT_NEAR(some.energy_per_answer->value / all.energy_per_answer->value, 1 / 0.9, 0.02);
 }
 
+TEST(SteadyFigures, TokensThatAreNotStreamedCountWhenTheirAnswerEnds) {
+  std::vector<Answer> answers = closed_loop(8, 30);
+  const SteadyFigures all = steady_figures(slices_at(200, 30), answers, start);
+  for (std::size_t i = 0; i + 5 < answers.size(); i += 10) {
+    answers[i].arrivals.clear();
+    // Its pieces are as long as those that came.
+    answers[i + 5].failure = "broke off";
+    answers[i + 5].usage.reset();
+    answers[i + 5].arrivals.resize(5);
+  }
+  const SteadyFigures some = steady_figures(slices_at(200, 30), answers, start);
+  ASSERT_TRUE(some.energy_per_output_token) << some.why_not_steady;
+  EXPECT_NEAR(some.energy_per_output_token->value / all.energy_per_output_token->value, 1 / 0.95, 0.01);
+}
+
 TEST(SteadyFigures, AnAnswerAcrossAnEdgeCountsInParts) {
   // One long answer a time: most of the window's edges cut one.
   std::vector<Answer> answers;

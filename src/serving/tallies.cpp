@@ -20,7 +20,7 @@ TokenCounts token_counts(std::span<const Answer> answers) {
   std::size_t uncounted = 0;
   for (const Answer& answer : answers) {
     if (answer.usage) {
-      tokens += static_cast<double>(answer.usage->output_tokens);
+      tokens += answer.arrivals.empty() ? 0.0 : static_cast<double>(answer.usage->output_tokens);
       pieces += static_cast<double>(answer.arrivals.size());
     } else if (answer.is_whole()) {
       ++uncounted;
@@ -60,6 +60,7 @@ void add_pieces(std::vector<Tally>& tallies, std::span<const Slice> slices, cons
   if (answer.arrivals.empty() && answer.is_whole()) {
     if (const auto slice = slice_at(slices, answer.ended)) {
       tallies[*slice].answers += 1;
+      tallies[*slice].tokens += answer.usage ? static_cast<double>(answer.usage->output_tokens) : 0.0;
     }
   }
 }

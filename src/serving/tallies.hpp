@@ -31,7 +31,8 @@ struct TokenCounts {
 };
 TokenCounts token_counts(std::span<const Answer> answers);
 
-// What was delivered in a slice. An answer across an edge counts as the part of its pieces on either side.
+// What was delivered in a slice. An answer across an edge counts as the part of its pieces on either side; one without
+// pieces, whose tokens the server counts and does not stream, when it ends.
 struct Tally {
   Seconds time = {};
   std::optional<Joules> energy = {};
