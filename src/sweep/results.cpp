@@ -135,13 +135,26 @@ std::optional<double> last_metric(const RunFigures& figures) {
 
 std::string results_csv(const LedgerContent& ledger) {
   const std::vector<std::string> names = parameter_names(ledger);
-  std::vector<std::string> titles{"run", "state", "exit_code", "host", "place"};
-  titles.insert(titles.end(), names.begin(), names.end());
-  for (const std::string_view title :
-       {"gpu", "limit_in_force_w", "time_s", "energy_j", "energy_uncertainty_j", "energy_systematic_j", "epochs",
-        "epoch_time_s", "epoch_energy_j", "metric", "why", "command"}) {
-    titles.emplace_back(title);
+  const std::vector<std::string> before{"run", "state", "exit_code", "host", "place"};
+  const std::vector<std::string> after{"gpu",
+                                       "limit_in_force_w",
+                                       "time_s",
+                                       "energy_j",
+                                       "energy_uncertainty_j",
+                                       "energy_systematic_j",
+                                       "epochs",
+                                       "epoch_time_s",
+                                       "epoch_energy_j",
+                                       "metric",
+                                       "why",
+                                       "command"};
+  std::vector<std::string> titles = before;
+  for (const std::string& name : names) {
+    const bool is_taken =
+        std::ranges::find(before, name) != before.end() || std::ranges::find(after, name) != after.end();
+    titles.push_back(is_taken ? "parameter_" + name : name);
   }
+  titles.insert(titles.end(), after.begin(), after.end());
   std::string csv = csv_line(titles);
   for (const KnownRun& run : ledger.runs) {
     const RunFigures& figures = figures_of(run);

@@ -67,6 +67,14 @@ TEST(Results, ACsvHasAColumnForEachParameterAndQuotesWhatNeedsIt) {
   EXPECT_THAT(csv, HasSubstr("\n4,failed,1,"));
 }
 
+TEST(Results, ACsvHasNoTwoColumnsOfOneName) {
+  LedgerContent ledger = small_ledger();
+  ledger.runs.front().started.parameters = {{"epochs", "7"}, {"gpu", "gpu0"}, {"run", "first"}};
+  const std::string csv = results_csv(ledger);
+  EXPECT_THAT(csv, HasSubstr("place,parameter_epochs,parameter_gpu,parameter_run,batch_size,"));
+  EXPECT_THAT(csv, HasSubstr("\n1,done,0,h,h,7,gpu0,first,"));
+}
+
 TEST(Traces, RunsWithALockedClockAreLeftOut) {
   LedgerContent ledger = small_ledger();
   ledger.entries.front().taken.content.settings.clocks = {Megahertz{1200}};
