@@ -33,6 +33,9 @@ constexpr std::uint64_t most_of_an_array = 1000;
 constexpr int look_ms = 1000;
 // Slurm's controller serves everybody, so it is asked less often than the folder is looked at.
 constexpr Seconds between_questions{10};
+// A question is asked again later. What sbatch was asked to do may happen all the same after we have given it up.
+constexpr Seconds longest_answer{20};
+constexpr Seconds longest_submission{120};
 // How often in turn a task may be missing before it counts as gone: a folder that nodes share shows files late.
 constexpr int most_missed = 2;
 // The clocks of this machine and of Slurm's may differ.
@@ -99,6 +102,11 @@ std::string why_refused(const GroupCommandEnd& end) {
   return "sbatch refuses: " + trimmed(end.errors);
 }
 
+bool any_signal(const FileDescriptor& signals, int patience_ms) {
+  pollfd waited{.fd = signals.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&waited, 1, patience_ms) > 0;
+}
+
 bool succeeded(const GroupCommandEnd& end) {
   return end.how == GroupCommandEnd::How::exited && end.code == 0;
 }
@@ -118,11 +126,9 @@ std::filesystem::path SlurmSweep::folder_of(const ArrayStarted& array) const {
   return options_.folder / "slurm" / array.name;
 }
 
-GroupCommandEnd SlurmSweep::ask(std::vector<std::string> words) const {
-  return run_to_end({.words = std::move(words),
-                     .environment = environment_,
-                     .patience = Seconds{120},
-                     .most = std::size_t{64} << 20});
+GroupCommandEnd SlurmSweep::ask(std::vector<std::string> words, Seconds patience) const {
+  return run_to_end(
+      {.words = std::move(words), .environment = environment_, .patience = patience, .most = std::size_t{64} << 20});
 }
 
 // Runs of other engines ended with the process that had started them. An array of which nothing can be seen was not
@@ -264,7 +270,7 @@ void SlurmSweep::submit(const ArrayStarted& array) {
     words.push_back(fmt::format("--gres=gpu:{}", entry.settings.gpus));
   }
   words.push_back((folder / "script").string());
-  const GroupCommandEnd end = ask(std::move(words));
+  const GroupCommandEnd end = ask(std::move(words), longest_submission);
   if (succeeded(end)) {
     for (const std::uint64_t task : tasks) {
       open_.insert(array.run + task);
@@ -331,7 +337,8 @@ std::optional<std::set<std::uint64_t>> SlurmSweep::runs_in_slurm() const {
       names += (names.empty() ? "" : ",") + array.name;
     }
   }
-  const GroupCommandEnd end = ask({"squeue", "--noheader", "--array", "--name=" + names, "--format=%j|%K"});
+  const GroupCommandEnd end =
+      ask({"squeue", "--noheader", "--array", "--name=" + names, "--format=%j|%K"}, longest_answer);
   if (!succeeded(end)) {
     return std::nullopt;
   }
@@ -382,7 +389,8 @@ std::map<std::uint64_t, std::string> SlurmSweep::states_of(const ArrayStarted& a
   std::map<std::uint64_t, std::string> states;
   const GroupCommandEnd end =
       ask({"sacct", "--noheader", "--parsable2", "--allocations", "--name=" + array.name,
-           "--starttime=" + local_time(array.at - most_clock_difference), "--format=JobID,State"});
+           "--starttime=" + local_time(array.at - most_clock_difference), "--format=JobID,State"},
+          longest_answer);
   for (const std::string_view line : lines_of(succeeded(end) ? end.output : "")) {
     const std::size_t bar = line.find('|');
     const std::string_view job = line.substr(0, bar);
@@ -418,19 +426,18 @@ bool SlurmSweep::run(const FileDescriptor& signals) {
   Instant asked = clock_.now();
   while (true) {
     submit_refused();
-    while (!refused_ && submit_next()) {
+    while (!refused_ && !any_signal(signals, 0) && submit_next()) {
     }
     collect();
     book_.show_progress(open_.size(), refused_ ? refused_->count : 0);
     if (open_.empty() && !refused_ && !options_.wait_for_entries && !book_.queue_is_locked()) {
       return book_.all_done();
     }
-    if (!open_.empty() && clock_.now() - asked >= between_questions) {
+    if (!open_.empty() && !any_signal(signals, 0) && clock_.now() - asked >= between_questions) {
       look_for_lost();
       asked = clock_.now();
     }
-    pollfd waited{.fd = signals.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&waited, 1, look_ms) > 0) {
+    if (any_signal(signals, look_ms)) {
       listener_.warn(
           fmt::format("{} runs stay in Slurm; start the same command again to collect what they give", open_.size()));
       return false;

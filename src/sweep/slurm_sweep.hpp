@@ -36,7 +36,8 @@ class SlurmSweep {
   SlurmSweep(SlurmOptions options, const Environment& environment, Clock& clock, SweepListener& listener);
 
   // Returns when the queue is empty and all runs have ended, or after a signal, which leaves the jobs in Slurm: true if
-  // every run was done. `signals` is a descriptor of SIGINT, SIGTERM and SIGHUP. Throws an Error if `sbatch` refuses
+  // every run was done. `signals` is a descriptor of SIGINT, SIGTERM and SIGHUP. That is seen between two of
+  // Slurm's commands. Throws an Error if `sbatch` refuses
   // and no other run is under way: the next start submits those runs again.
   bool run(const FileDescriptor& signals);
 
@@ -55,7 +56,7 @@ class SlurmSweep {
   void end_as_lost(std::uint64_t run, const std::string& why);
   [[nodiscard]] bool has_traces(const ArrayStarted& array) const;
   [[nodiscard]] std::filesystem::path folder_of(const ArrayStarted& array) const;
-  [[nodiscard]] GroupCommandEnd ask(std::vector<std::string> words) const;
+  [[nodiscard]] GroupCommandEnd ask(std::vector<std::string> words, Seconds patience) const;
   // The runs that Slurm still has; nothing if it does not answer.
   [[nodiscard]] std::optional<std::set<std::uint64_t>> runs_in_slurm() const;
 

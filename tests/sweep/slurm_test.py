@@ -194,6 +194,30 @@ class SlurmSweep(unittest.TestCase):
         self.assertEqual([run["state"] for run in folder.results()], ["running"])
 
 
+# `sbatch` for a test: the sweep gets a Ctrl-C while it submits.
+INTERRUPTED = """#!/bin/sh
+while [ ! -s {path}/pid ]; do sleep 0.02; done
+kill -INT $(cat {path}/pid)
+echo 1
+"""
+
+
+class SlowSlurm(unittest.TestCase):
+    def test_an_interrupt_submits_nothing_more(self):
+        with tempfile.TemporaryDirectory(prefix="zeus-sweep-slurm-") as name:
+            path = pathlib.Path(name)
+            (path / "sbatch").write_text(INTERRUPTED.format(path=path), encoding="utf-8")
+            (path / "sbatch").chmod(0o755)
+            folder = Folder(program, path / "sweep", "- h\n", "- echo one\n- echo two\n", {"PATH": f"{path}:{os.environ['PATH']}"})
+            sweep = folder.start("queue", "--engine", "slurm")
+            (path / "pid.new").write_text(str(sweep.pid), encoding="utf-8")
+            (path / "pid.new").rename(path / "pid")
+            _, errors = sweep.communicate(timeout=60)
+            self.assertEqual(sweep.returncode, 1, errors)
+            self.assertIn("1 runs stay in Slurm", errors)
+            self.assertIn("echo two", (folder.path / "queue.yaml").read_text(encoding="utf-8"))
+
+
 if __name__ == "__main__":
     program = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()
