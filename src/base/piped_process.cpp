@@ -2,6 +2,8 @@
 
 #include "base/exec_strings.hpp"
 
+#include <zeus/error.hpp>
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -27,6 +29,17 @@ struct PipeEnds {
   FileDescriptor reading;
   FileDescriptor writing;
 };
+
+// Before anything reads from the pipe, so that this must not wait.
+void write_at_once(const FileDescriptor& pipe, std::string_view input) {
+  ::fcntl(pipe.get(), F_SETFL, O_NONBLOCK);
+  const ssize_t written = input.empty() ? 0 : ::write(pipe.get(), input.data(), input.size());
+  if (written != static_cast<ssize_t>(input.size())) {
+    throw Error{ErrorKind::unavailable,
+                fmt::format("a pipe has no room for {} bytes, as this user has many pipes", input.size()),
+                "run fewer commands at a time, or raise /proc/sys/fs/pipe-user-pages-soft"};
+  }
+}
 
 PipeEnds make_blocking_pipe() {
   std::array<int, 2> ends{};
@@ -96,7 +109,7 @@ PipedProcess::PipedProcess(std::vector<std::string> words, const Environment& en
   PipeEnds from_it = make_blocking_pipe();
   PipeEnds its_errors = make_blocking_pipe();
   // Before it runs, as it may end at once.
-  write_all(to_it.writing, input, "a pipe");
+  write_at_once(to_it.writing, input);
   const std::string name = words.front();
   std::vector<std::string> variables;
   for (const auto& [variable, value] : environment.variables()) {

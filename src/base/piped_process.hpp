@@ -19,7 +19,8 @@ namespace zeus {
 class PipedProcess {
  public:
   // Starts `words` (the first is a program of PATH, or a path) and writes `input`, which fits into a pipe. A system
-  // Error if that fails.
+  // Error if that fails, an unavailable one if the pipe has no room: the kernel makes small ones for a user who has
+  // many.
   PipedProcess(std::vector<std::string> words, const Environment& environment, std::string_view input);
   PipedProcess(const PipedProcess&) = delete;
   PipedProcess& operator=(const PipedProcess&) = delete;

@@ -88,6 +88,10 @@ TEST(PipedProcess, KeepsTheEndOfLongErrors) {
   EXPECT_LE(process.last_errors().size(), 4096U);
 }
 
+TEST(PipedProcess, AnInputThatAPipeHasNoRoomForIsAnError) {
+  EXPECT_THROW((PipedProcess{{"cat"}, Environment::of_process(), std::string(100'000, 'x')}), Error);
+}
+
 TEST(PipedProcess, AProgramThatIsNotThereIsAnError) {
   EXPECT_THROW((PipedProcess{{"/nowhere/program"}, Environment{}, ""}), Error);
 }
