@@ -75,6 +75,9 @@ class Trainings(unittest.TestCase):
         self.assertLess(plan["energy_j"], share * plan["fastest_energy_j"])
         self.assertRegex(ranks[0]["summary"], r"^the plan claims [\d.]+ % less energy .* profiling took .* regained after [\d,]+ iterations$")
 
+    def test_one_rank_alone(self):
+        self.run_there([self.python, HERE / "one_rank_in_environment.py"], "1xV100", "--load", "constant:180W")
+
     def test_the_example_from_clone_to_picture(self):
         done = self.run_there([*self.launch(4), EXAMPLE, "--steps", 10, "--measure", 2], "4xA100")
         self.assertIn("the plan claims", done.stdout)

@@ -463,7 +463,7 @@ class _Captured:
         self.inputs: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         self.gradients: Any = None
         self.has_backward = False
-        self.target: tuple[Any, Any] | None = None
+        self.target: tuple[Any, tuple[Any, ...], dict[str, Any]] | None = None
         self._forward = stage.forward_maybe_with_nosync
         self._backward = stage.backward_maybe_with_nosync
         self._loss = schedule._compute_loss
@@ -483,10 +483,10 @@ class _Captured:
                 self.gradients = _copy(values["output_grads"])
             return self._backward(kind, values, *args, **kwargs)
 
-        def loss(output: Any, target: Any, loss_kwargs: Any = None) -> Any:
+        def loss(output: Any, target: Any, *more: Any, **named: Any) -> Any:  # before PyTorch 2.13, there are no more
             if self.target is None:
-                self.target = _copy(target), loss_kwargs
-            return self._loss(output, target, loss_kwargs)
+                self.target = _copy(target), more, named
+            return self._loss(output, target, *more, **named)
 
         self.stage.forward_maybe_with_nosync = forward
         self.stage.backward_maybe_with_nosync = backward
@@ -530,7 +530,8 @@ class _Captured:
                                   "output_grads": self.gradients, "input_values": inputs}
         if self.stage.is_last:
             assert self.target is not None
-            values["stage_output"] = self._loss(output, *self.target)
+            target, more, named = self.target
+            values["stage_output"] = self._loss(output, target, *more, **named)
         self._backward("full", values, last_backward=False)
 
     @contextmanager
