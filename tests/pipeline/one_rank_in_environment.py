@@ -6,7 +6,7 @@ import unittest
 
 import torch
 from torch import distributed, nn
-from torch.distributed import pipelining
+from torch.distributed import device_mesh, pipelining, tensor
 
 from zeus.integrations.pipelining import PipelineFrequencies
 
@@ -56,6 +56,34 @@ class OneRank(unittest.TestCase):
                 frequencies = self.frequencies(schedule)
                 self.step(schedule, **more)
                 self.check_plan(frequencies)
+
+    def check_refusal(self, reason: str, **more) -> None:
+        """The training goes on, without a plan and without running anything more often than it did."""
+        schedule = self.schedule()
+        frequencies = self.frequencies(schedule, **more)
+        with self.assertLogs("zeus.integrations.pipelining", "WARNING") as log:
+            for _ in range(3):
+                self.step(schedule)
+        self.assertEqual(len(log.output), 1)
+        self.assertRegex(frequencies.trouble, f"^no plan is followed: rank 0: .*{reason}")
+        self.assertIsNone(frequencies.plan)
+
+    def test_a_sharded_stage_is_refused_before_anything_runs_alone(self):
+        mesh = device_mesh.init_device_mesh("cpu", (1,))
+        tensor.distribute_module(self.module, mesh)
+        self.inputs, self.targets = (tensor.distribute_tensor(each, mesh) for each in (self.inputs, self.targets))
+        self.check_refusal("sharded")
+
+    def test_an_optimizer_within_the_backward_is_refused_and_makes_its_own_steps_alone(self):
+        updates = []
+        self.module.bias.register_post_accumulate_grad_hook(updates.append)
+        self.check_refusal("register_post_accumulate_grad_hook")
+        self.assertEqual(len(updates), 3 * MICROBATCHES)
+
+    def test_a_gpu_that_is_not_there_costs_the_plan_and_not_the_training(self):
+        for measure in (0, 1):
+            with self.subTest(measure=measure):
+                self.check_refusal("there is no GPU 5", gpu=5, measure=measure)
 
 
 if __name__ == "__main__":

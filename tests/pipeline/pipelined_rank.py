@@ -219,8 +219,8 @@ def run(arguments, name: str) -> None:
                                           window=arguments.window,
                                           patience=arguments.patience) if rank != arguments.absent else Absent()
     if rank == arguments.late:
-        profile = frequencies._profile_and_plan
-        frequencies._profile_and_plan = lambda: time.sleep(4 * arguments.patience) or profile()
+        profile = frequencies._profile
+        frequencies._profile = lambda profiler: time.sleep(4 * arguments.patience) or profile(profiler)
     losses: list = []
     clocks: list = []
 

@@ -32,6 +32,8 @@ from typing import Any
 try:
     import torch
     from torch import distributed
+    from torch.distributed.fsdp import FullyShardedDataParallel
+    from torch.distributed.tensor import DTensor
 except ImportError as missing:
     raise ImportError("zeus.integrations.pipelining needs PyTorch: `pip install torch`") from missing
 
@@ -109,7 +111,12 @@ class PipelineFrequencies:
         self._step = 0
         self._in_step = False
         self._events: list[Event] = []
-        self._monitor = ZeusMonitor(gpu_indices=[device_id])
+        self._obstacle = ""  # why this rank cannot measure
+        self._monitor: ZeusMonitor | None = None
+        try:
+            self._monitor = ZeusMonitor(gpu_indices=[device_id])
+        except ZeusBaseError as error:  # the other ranks wait for this one, which has to tell them
+            self._obstacle = str(error)
         self._measured = _Measured(device_id, self._monitor) if measure else None
         self._to_epoch = time.time() - time.monotonic()
         self._restore: list[Callable[[], None]] = []
@@ -251,32 +258,39 @@ class PipelineFrequencies:
     def _make_plan(self) -> None:
         """All ranks come here after the same step. Nothing that fails here ends the training."""
         begun = self._profiling_since = time.monotonic()
-        self._monitor.begin_window("zeus.pipelining.profile", sync_execution=False)
         trouble = ""
         try:
             self.plan = self._profile_and_plan()
-        except _Trouble as error:
+        except (_Trouble, ZeusBaseError) as error:
             trouble = f"rank {distributed.get_rank()}: {error}"
         except RankLost as error:
             trouble = str(error)
         for captured in self._captured.values():
             captured.drop()
-        energy = self._monitor.end_window("zeus.pipelining.profile", sync_execution=False).total_energy
         if trouble:
-            self.plan = None
             self._warn(f"no plan is followed: {trouble}")
             return
         try:
-            self._summarize(time.monotonic() - begun, energy)
+            self._summarize(time.monotonic() - begun)
         except (OSError, ValueError) as error:
             self._warn(f"the profile is not written: {error}")
         self.follow()
 
     def _profile_and_plan(self) -> dict[str, Any]:
-        if self._split:
-            trouble = "schedules that split the backward (zero-bubble) are not planned yet"
-            return self._agree({"trouble": trouble}, 0)
+        # Ranks that profile wait for one another, so first all know whether one cannot.
+        refusal = self._refusal()
+        if refusal:
+            return self._agree({"trouble": refusal}, "begin")
         profiler = _native.PipelineProfiler(self.device_id, self._window)
+        try:
+            self._agree({"trouble": profiler.trouble}, "begin")
+            return self._profile(profiler)
+        finally:
+            profiler.close()
+
+    def _profile(self, profiler: Any) -> dict[str, Any]:
+        assert self._monitor is not None
+        self._monitor.begin_window("zeus.pipelining.profile", sync_execution=False)
         plan: dict[str, Any] = {}
         try:
             failure = ""
@@ -289,10 +303,26 @@ class PipelineFrequencies:
                 self.rows = profiler.rows
                 share = {"trouble": failure or profiler.trouble, "steps": self._steps, "rows": self.rows,
                          "blocking": self.blocking_power}
-                plan = self._agree(share, turn)
+                plan = self._agree(share, str(turn))
         finally:
-            profiler.close()
+            self._profiling_energy = self._monitor.end_window("zeus.pipelining.profile", sync_execution=False).total_energy
         return plan
+
+    def _refusal(self) -> str:
+        """Why this rank's instructions cannot be run alone, again and again; empty if they can."""
+        if self._obstacle:
+            return self._obstacle
+        if self._split:
+            return "schedules that split the backward (zero-bubble) are not planned yet"
+        modules = [stage.submod for stage in self._stages]
+        parameters = [each for module in modules for each in module.parameters()]
+        # Each rank chooses how often it runs an instruction, so collectives within would never end.
+        if any(isinstance(each, DTensor) for each in parameters) or any(
+                isinstance(each, FullyShardedDataParallel) for module in modules for each in module.modules()):
+            return "stages that are sharded (FSDP, tensor parallelism) are not profiled yet"
+        if any(each._post_accumulate_grad_hooks for each in parameters):
+            return "a hook that runs after a gradient (register_post_accumulate_grad_hook) would run while instructions are profiled"
+        return ""
 
     def _measure_instructions(self, profiler: Any, plan: dict[str, Any]) -> str:
         """Measures in wide steps, or beside the clocks of the plan; returns what was wrong with the training's own code."""
@@ -353,8 +383,8 @@ class PipelineFrequencies:
     def _long(self) -> float:
         return max(self._patience, time.monotonic() - self._profiling_since)
 
-    def _agree(self, share: dict[str, Any], turn: int) -> dict[str, Any]:
-        """The plan that the first rank makes of what all share; _Trouble if any rank has some."""
+    def _agree(self, share: dict[str, Any], turn: str) -> dict[str, Any]:
+        """The plan that the first rank makes of what all share; {} if no rank has profiled yet; _Trouble if any rank has some."""
         if self._place != 0:
             self._ranks.tell(f"profile/{turn}/{self._place}", share)
             answer = self._ranks.hear(f"plan/{turn}", self._patience + self._long())
@@ -365,16 +395,18 @@ class PipelineFrequencies:
             raise _Trouble(answer["trouble"])
         return dict(answer)
 
-    def _plan_of(self, share: dict[str, Any], turn: int) -> dict[str, Any]:
+    def _plan_of(self, share: dict[str, Any], turn: str) -> dict[str, Any]:
         if share["trouble"]:
             return {"trouble": f"rank {self._members[0]}: {share['trouble']}"}
         try:
             shares = [share, *(self._ranks.hear(f"profile/{turn}/{place}", self._long()) for place in range(1, len(self._members)))]
         except RankLost as error:
-            return {"trouble": f"a rank has not sent its profile: {error}"}
+            return {"trouble": f"a rank does not take part: {error}"}
         for place, one in enumerate(shares):
             if one["trouble"]:
                 return {"trouble": f"rank {self._members[place]}: {one['trouble']}"}
+        if "rows" not in share:
+            return {}
         powers = [one["blocking"] for one in shares if one["blocking"] is not None]
         blocking = statistics.fmean(powers) if powers else 0.0
         ranks = [([tuple(step) for step in one["steps"]], [tuple(row) for row in one["rows"]]) for one in shares]
@@ -385,9 +417,9 @@ class PipelineFrequencies:
         self._shares = shares
         return {**plan, "blocking_w": blocking}
 
-    def _summarize(self, seconds: float, joules: float) -> None:
+    def _summarize(self, seconds: float) -> None:
         """The first rank says what the plan claims, what it cost, and when that is regained."""
-        plan = self.plan
+        plan, joules = self.plan, self._profiling_energy
         assert plan is not None
         self._ranks.tell(f"cost/{self._place}", joules)
         if self._place != 0:
@@ -564,7 +596,7 @@ class _Measured:
 
     _KEY = "zeus.pipelining.measured"
 
-    def __init__(self, device_id: int, monitor: ZeusMonitor) -> None:
+    def __init__(self, device_id: int, monitor: ZeusMonitor | None) -> None:
         self.results: list[dict[str, Any]] = []
         self.steps: list[list[Event]] = []
         self.running = False
@@ -581,7 +613,8 @@ class _Measured:
             self.running = True
             self.steps, self._ends = [], [time.monotonic()]
             _wait_for(self._device_id)
-            self._monitor.begin_window(self._KEY, sync_execution=False)
+            if self._monitor is not None:  # without one, no plan is made of the results
+                self._monitor.begin_window(self._KEY, sync_execution=False)
 
     def add(self, events: list[Event]) -> None:
         self.steps.append(events)
@@ -589,12 +622,15 @@ class _Measured:
 
     def end(self) -> None:
         _wait_for(self._device_id)
-        measurement = self._monitor.settle(self._monitor.end_window(self._KEY, sync_execution=False))
         self.running = False
-        details = measurement.details
-        counted = 0.0 if details is None else details.total.uncertainty or 0.0
+        energy = counted = math.nan
+        if self._monitor is not None:
+            measurement = self._monitor.settle(self._monitor.end_window(self._KEY, sync_execution=False))
+            energy = measurement.total_energy
+            details = measurement.details
+            counted = 0.0 if details is None else details.total.uncertainty or 0.0
         self.results.append({"steps": self.steps, "seconds": [b - a for a, b in zip(self._ends, self._ends[1:])],
-                             "energy": measurement.total_energy, "uncertainty": counted})
+                             "energy": energy, "uncertainty": counted})
 
 
 def _measured_iteration(results: list[dict[str, Any]], plan: dict[str, Any], shares: list[dict[str, Any]], *,
