@@ -2,6 +2,7 @@
 torch_pipeline_test.py, with the Python of an environment that has PyTorch.
 """
 
+import itertools
 import unittest
 
 import torch
@@ -84,6 +85,58 @@ class OneRank(unittest.TestCase):
         for measure in (0, 1):
             with self.subTest(measure=measure):
                 self.check_refusal("there is no GPU 5", gpu=5, measure=measure)
+
+    def evaluate(self, schedule) -> None:
+        with torch.no_grad():
+            schedule.eval(self.inputs, target=self.targets)
+
+    def test_an_evaluation_before_the_first_step_is_not_what_is_planned(self):
+        schedule = self.schedule()
+        frequencies = self.frequencies(schedule)
+        self.evaluate(schedule)
+        self.assertIsNone(frequencies.plan)
+        self.step(schedule)
+        self.check_plan(frequencies)
+
+    def test_an_evaluation_runs_without_the_plan_which_is_followed_again_after_it(self):
+        schedule = self.schedule()
+        frequencies = self.frequencies(schedule)
+        self.step(schedule)
+        followed = []
+        self.module.register_forward_hook(lambda *_: followed.append(frequencies._following))
+        for _ in range(2):
+            self.evaluate(schedule)
+            self.step(schedule)
+        self.assertEqual([follows for follows, _ in itertools.groupby(followed)], [False, True, False, True])
+        self.check_plan(frequencies)
+        frequencies.pause()
+        self.evaluate(schedule)
+        self.assertFalse(frequencies._following)
+
+    def test_evaluations_are_left_out_of_what_is_measured(self):
+        schedule = self.schedule()
+        frequencies = self.frequencies(schedule, measure=2)
+        for _ in range(2):
+            self.evaluate(schedule)
+            self.step(schedule)
+        self.evaluate(schedule)
+        self.assertEqual(frequencies._measured.results, [])
+        self.step(schedule)
+        self.check_plan(frequencies)
+        self.assertEqual([len(each["steps"]) for each in frequencies._measured.results], [2])
+        for _ in range(10):
+            self.step(schedule)
+        self.assertEqual([len(each["steps"]) for each in frequencies._measured.results], [2, 2])
+
+    def test_what_profiling_cost_is_unknown_if_a_rank_does_not_say_what_it_took(self):
+        schedule = self.schedule()
+        frequencies = self.frequencies(schedule, patience=0.01)
+        self.step(schedule)
+        frequencies.plan.update(energy_j=1.0, fastest_energy_j=2.0)
+        frequencies._members = [0, 1]
+        frequencies._ranks._store = distributed.HashStore()
+        frequencies._summarize(1.0)
+        self.assertRegex(frequencies.summary, "an unknown energy, which takes an unknown number of iterations to regain$")
 
 
 if __name__ == "__main__":

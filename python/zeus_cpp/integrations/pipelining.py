@@ -25,7 +25,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from zeus_cpp._files import write_whole
 from zeus_cpp._logger import logger_of, warn
 from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.monitor import ZeusMonitor
+from zeus_cpp.monitor.measurement import Measurement
 from zeus_cpp.optimizer._ranks import RankLost, Ranks
 from zeus_cpp.utils.framework import sync_execution
 
@@ -105,7 +106,7 @@ class PipelineFrequencies:
         self._record = None if record is None else Path(record)
         self._clocks: Any = None
         self._following = False
-        self._followed = 0  # steps under the plan
+        self._followed = 0  # steps under the plan, since it is followed
         self._captured: dict[int, _Captured] = {}
         self._split = False
         self._step = 0
@@ -142,6 +143,7 @@ class PipelineFrequencies:
         mine = self.plan["frequencies"][self._place]
         self._clocks = _native.PipelineClocks([tuple(pair) for pair in mine], self.device_id, None)
         self._following = True
+        self._followed = 0
         self._look_at_clocks()
 
     def pause(self) -> None:
@@ -163,7 +165,7 @@ class PipelineFrequencies:
     def _wrap(self) -> None:
         self._replace(self._schedule, "step", self._wrapped_step(self._schedule.step))
         for stage in self._stages:
-            captured = self._captured[stage.stage_index] = _Captured(stage, self._schedule)
+            captured = self._captured[stage.stage_index] = _Captured(stage, self._schedule, lambda: self._in_step)
             self._replace(stage, "forward_one_chunk", self._wrapped("forward", stage, stage.forward_one_chunk))
             self._replace(stage, "backward_one_chunk", self._wrapped("backward", stage, stage.backward_one_chunk))
             weight = stage.backward_weight_one_chunk
@@ -185,6 +187,9 @@ class PipelineFrequencies:
 
     def _wrapped_step(self, step: Callable[..., Any]) -> Callable[..., Any]:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
+            # schedule.eval() calls the step, which then runs forwards alone. A pipeline without a loss does nothing else.
+            if self._schedule._loss_fn is not None and not self._schedule._has_backward:
+                return self._run_aside(step, *args, **kwargs)
             self._before_step()
             self._in_step = True
             try:
@@ -195,6 +200,18 @@ class PipelineFrequencies:
             return done
 
         return wrapper
+
+    def _run_aside(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """A step that is neither observed, nor measured, nor planned."""
+        followed = self._following
+        self._stop_following()
+        if self._measured is not None:
+            self._measured.interrupt()
+        try:
+            return step(*args, **kwargs)
+        finally:
+            if followed:
+                self.follow()
 
     def _begin(self, instruction: str) -> float:
         if self._following or self._is_recording():
@@ -225,8 +242,8 @@ class PipelineFrequencies:
 
     def _before_step(self) -> None:
         if self._measured is not None and not self.trouble:
-            before = self._step == 1
-            after = self._measured.runs == 1 and self._followed == _STEPS_TO_LEARN
+            before = self._measured.runs == 0 and self._step >= 1
+            after = self._measured.runs == 1 and self._followed >= _STEPS_TO_LEARN
             if before or after:
                 self._measured.begin()
         self._events = []
@@ -424,20 +441,22 @@ class PipelineFrequencies:
         self._ranks.tell(f"cost/{self._place}", joules)
         if self._place != 0:
             return
-        with suppress(RankLost):
+        try:
             joules += sum(self._ranks.hear(f"cost/{place}", self._patience) for place in range(1, len(self._members)))
+        except RankLost:
+            joules = math.nan
         saved = plan["fastest_energy_j"] - plan["energy_j"]
         share = 100 * saved / plan["fastest_energy_j"]
         if saved <= 0:
             regained = "never regained"
         elif math.isfinite(joules):
             regained = f"regained after {math.ceil(joules / saved):,} iterations"
-        else:  # a GPU's energy is not known
+        else:  # of a rank that answers too late, or whose GPU's energy is unknown
             regained = "which takes an unknown number of iterations to regain"
         self.summary = (
             f"the plan claims {share:.1f} % less energy at {plan['time_s']:.3f} s an iteration ({plan['fastest_time_s']:.3f} s at the"
             f" highest clocks); profiling took {seconds:.1f} s, the time of {seconds / plan['fastest_time_s']:.0f} iterations, and"
-            f" {joules:,.0f} J, {regained}"
+            f" {f'{joules:,.0f} J' if math.isfinite(joules) else 'an unknown energy'}, {regained}"
         )
         logger.info("%s", self.summary)
         if self._record is not None:
@@ -489,7 +508,7 @@ class PipelineFrequencies:
 class _Captured:
     """What a stage's instructions need to be run alone: the first micro-batch's inputs, gradients and target."""
 
-    def __init__(self, stage: Any, schedule: Any) -> None:
+    def __init__(self, stage: Any, schedule: Any, in_step: Callable[[], bool]) -> None:
         self.stage = stage
         self.schedule = schedule
         self.inputs: tuple[tuple[Any, ...], dict[str, Any]] | None = None
@@ -499,13 +518,14 @@ class _Captured:
         self._forward = stage.forward_maybe_with_nosync
         self._backward = stage.backward_maybe_with_nosync
         self._loss = schedule._compute_loss
+        self._in_step = in_step
         self._listening = False
 
     def listen(self) -> None:
         self._listening = True
 
         def forward(*args: Any, **kwargs: Any) -> Any:
-            if self.inputs is None:
+            if self.inputs is None and self._in_step():
                 self.inputs = _copy(args), _copy(kwargs)
             return self._forward(*args, **kwargs)
 
@@ -516,7 +536,7 @@ class _Captured:
             return self._backward(kind, values, *args, **kwargs)
 
         def loss(output: Any, target: Any, *more: Any, **named: Any) -> Any:  # before PyTorch 2.13, there are no more
-            if self.target is None:
+            if self.target is None and self._in_step():
                 self.target = _copy(target), more, named
             return self._loss(output, target, *more, **named)
 
@@ -602,35 +622,44 @@ class _Measured:
         self.running = False
         self._device_id = device_id
         self._monitor = monitor
-        self._ends: list[float] = []
+        self._since = 0.0
+        self._seconds: list[float] = []
+        self._windows: list[Measurement] = []
 
     @property
     def runs(self) -> int:
         return len(self.results)
 
     def begin(self) -> None:
+        """Or goes on, after an interruption."""
         if not self.running:
             self.running = True
-            self.steps, self._ends = [], [time.monotonic()]
             _wait_for(self._device_id)
+            self._since = time.monotonic()
             if self._monitor is not None:  # without one, no plan is made of the results
                 self._monitor.begin_window(self._KEY, sync_execution=False)
 
+    def interrupt(self) -> None:
+        """Leaves out what runs until it begins again."""
+        if self.running:
+            _wait_for(self._device_id)
+            self.running = False
+            if self._monitor is not None:
+                self._windows.append(self._monitor.end_window(self._KEY, sync_execution=False))
+
     def add(self, events: list[Event]) -> None:
+        now = time.monotonic()
         self.steps.append(events)
-        self._ends.append(time.monotonic())
+        self._seconds.append(now - self._since)
+        self._since = now
 
     def end(self) -> None:
-        _wait_for(self._device_id)
-        self.running = False
-        energy = counted = math.nan
-        if self._monitor is not None:
-            measurement = self._monitor.settle(self._monitor.end_window(self._KEY, sync_execution=False))
-            energy = measurement.total_energy
-            details = measurement.details
-            counted = 0.0 if details is None else details.total.uncertainty or 0.0
-        self.results.append({"steps": self.steps, "seconds": [b - a for a, b in zip(self._ends, self._ends[1:])],
-                             "energy": energy, "uncertainty": counted})
+        self.interrupt()
+        windows = [self._monitor.settle(each) for each in self._windows] if self._monitor is not None else []
+        counted = math.hypot(*(each.details.total.uncertainty or 0.0 for each in windows if each.details is not None))
+        self.results.append({"steps": self.steps, "seconds": self._seconds, "energy": sum(each.total_energy for each in windows),
+                             "uncertainty": counted})
+        self.steps, self._seconds, self._windows = [], [], []
 
 
 def _measured_iteration(results: list[dict[str, Any]], plan: dict[str, Any], shares: list[dict[str, Any]], *,
