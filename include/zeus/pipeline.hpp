@@ -165,7 +165,7 @@ struct PipelineRank {
 struct PipelinePlanOptions {
   Watts blocking_power = {};  // of a GPU that waits for its neighbours
   int copies = 1;             // GPUs that do each rank's work alike
-  double max_slowdown = 1.0;  // how long an iteration may take, relative to the fastest one
+  double max_slowdown = 1.0;  // an iteration takes at most so many times as long as the fastest one
 };
 
 struct PlannedPipeline {

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -109,7 +110,8 @@ PlannedPipeline plan_pipeline(const std::vector<PipelineRank>& ranks, const Pipe
   planned.fastest_energy =
       timeline_of(graph, fastest_options(graph, options.blocking_power), frontier.fastest(), options.blocking_power)
           .energy;
-  planned.time = options.max_slowdown * frontier.fastest();
+  // A still slower iteration would only take more energy.
+  planned.time = std::min(options.max_slowdown * frontier.fastest(), frontier.least_energy());
   const FrequencyChoice choice = chooser.choose(frontier, planned.time);
   planned.energy = choice.energy;
   planned.ranks.resize(ranks.size());

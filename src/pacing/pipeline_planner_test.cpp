@@ -71,6 +71,14 @@ TEST(PipelinePlanner, MoreTimeSavesMoreAndCopiesMultiply) {
   EXPECT_NEAR(copies.energy.value(), 3 * fast.energy.value(), 1e-6);
 }
 
+TEST(PipelinePlanner, MoreTimeThanTheLeastEnergyTakesIsNotUsed) {
+  const PlannedPipeline enough = plan_pipeline(uneven(), {.blocking_power = 70_W, .max_slowdown = 2.0});
+  const PlannedPipeline more = plan_pipeline(uneven(), {.blocking_power = 70_W, .max_slowdown = 5.0});
+  EXPECT_LT(enough.time, 2.0 * enough.fastest_time);
+  EXPECT_EQ(more.time, enough.time);
+  EXPECT_EQ(more.energy, enough.energy);
+}
+
 TEST(PipelinePlanner, AStageWithOneClockKeepsIt) {
   std::vector<PipelineRank> ranks = uneven();
   std::erase_if(ranks[0].measurements, [](const PipelineMeasurement& one) { return one.frequency != 1410_MHz; });
