@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <utility>
 
 namespace zeus::pacing {
@@ -50,6 +51,20 @@ Joules both(Joules one, Joules other) {
   return Joules{std::hypot(one.value(), other.value())};
 }
 
+// What the caller's code has thrown, which is not trouble of the GPU even if it is an Error.
+struct CallersFailure {
+  std::exception_ptr cause;
+};
+
+template <typename Call>
+void run_callers(const Call& call) {
+  try {
+    call();
+  } catch (...) {
+    throw CallersFailure{std::current_exception()};
+  }
+}
+
 }  // namespace
 
 InstructionProfiler::InstructionProfiler(const std::function<std::unique_ptr<ProfiledGpu>()>& open, Clock& clock,
@@ -72,7 +87,7 @@ InstructionProfiler::~InstructionProfiler() {
   close();
 }
 
-// Keeps an Error of the GPU as trouble; Errors of the caller's work are not told apart, and end the profile as well.
+// Keeps an Error of the GPU as trouble. What the caller's work throws passes through.
 template <typename Attempt>
 void InstructionProfiler::unless_troubled(const Attempt& attempt) {
   if (!trouble_.empty()) {
@@ -80,6 +95,8 @@ void InstructionProfiler::unless_troubled(const Attempt& attempt) {
   }
   try {
     attempt();
+  } catch (const CallersFailure& failure) {
+    std::rethrow_exception(failure.cause);
   } catch (const Error& error) {
     trouble_ = fmt::format("the pipeline's instructions are not measured: {}", error.what());
     close();
@@ -94,7 +111,7 @@ std::optional<Watts> InstructionProfiler::measure_blocking(const std::function<v
     gpu_->lock(clocks_.front());
     const Instant begin = clock_.now();
     gpu_->begin_window();
-    wait();
+    run_callers(wait);
     const Seconds taken = clock_.now() - begin;
     const MeteredWindow metered = gpu_->end_window();
     if (taken > Seconds{0}) {
@@ -121,7 +138,7 @@ PipelineMeasurement InstructionProfiler::repeat(const Subject& subject, Megahert
   gpu_->begin_window();
   for (double& seconds : each) {
     const Instant begin = clock_.now();
-    subject.work(times);
+    run_callers([&] { subject.work(times); });
     seconds = (clock_.now() - begin).value() / times;
   }
   const MeteredWindow metered = gpu_->end_window();
@@ -138,9 +155,10 @@ PipelineMeasurement InstructionProfiler::repeat(const Subject& subject, Megahert
 
 void InstructionProfiler::measure_at(const Subject& subject, Megahertz clock) {
   gpu_->lock(clock);
-  subject.work(1);  // warms up, and lets the clock settle
+  const auto once_more = [&] { subject.work(1); };
+  run_callers(once_more);  // warms up, and lets the clock settle
   const Instant tried = clock_.now();
-  subject.work(1);
+  run_callers(once_more);
   const Seconds once = std::max(clock_.now() - tried, Seconds{1e-6});
   const int times =
       static_cast<int>(std::clamp(std::ceil(window_ / once / static_cast<double>(parts)), 1.0, most_times));
