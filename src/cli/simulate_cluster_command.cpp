@@ -37,7 +37,7 @@ std::vector<research::ClusterGroup> read_groups(const std::vector<std::string>& 
     throw Error{ErrorKind::invalid_argument, fmt::format("{} has no group of finished jobs", paths.front()),
                 "give a file with rows"};
   }
-  return groups;
+  return research::joined_groups(std::move(groups));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include "trace/csv_reader.hpp"
 
+#include <zeus/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +18,14 @@ namespace {
 
 constexpr double latest = 1e12;
 constexpr double largest_ratio = 1e6;
+
+std::vector<ClusterGroup> sorted(std::vector<ClusterGroup> groups) {
+  std::ranges::stable_sort(groups, {}, &ClusterGroup::name);
+  for (ClusterGroup& group : groups) {
+    std::ranges::stable_sort(group.jobs, {}, [](const ClusterJob& job) { return std::tuple{job.start, job.end}; });
+  }
+  return groups;
+}
 
 }  // namespace
 
@@ -53,11 +63,25 @@ std::vector<ClusterGroup> parse_cluster_trace(const std::string& name, std::stri
     }
     mine.jobs.push_back(job);
   }
-  std::ranges::sort(groups, {}, &ClusterGroup::name);
-  for (ClusterGroup& mine : groups) {
-    std::ranges::sort(mine.jobs, {}, [](const ClusterJob& job) { return std::tuple{job.start, job.end}; });
+  return sorted(std::move(groups));
+}
+
+std::vector<ClusterGroup> joined_groups(std::vector<ClusterGroup> groups) {
+  std::vector<ClusterGroup> all;
+  for (ClusterGroup& group : sorted(std::move(groups))) {
+    if (all.empty() || all.back().name != group.name) {
+      all.push_back(std::move(group));
+      continue;
+    }
+    if (all.back().dataset != group.dataset) {
+      throw Error{ErrorKind::invalid_argument,
+                  fmt::format("group {} has two data sets, {} and {}", group.name, all.back().dataset.value_or("none"),
+                              group.dataset.value_or("none")),
+                  "give the files of one trace"};
+    }
+    all.back().jobs.insert(all.back().jobs.end(), group.jobs.begin(), group.jobs.end());
   }
-  return groups;
+  return sorted(std::move(all));
 }
 
 }  // namespace zeus::research

@@ -29,4 +29,8 @@ struct ClusterGroup {
 // jobs failed. Groups come in the order of their names, so row order changes nothing.
 std::vector<ClusterGroup> parse_cluster_trace(const std::string& name, std::string_view text);
 
+// The groups of several files, as one file with all rows has them: a group may have jobs in each. An Error for a group
+// with two data sets, or with one in some files alone.
+std::vector<ClusterGroup> joined_groups(std::vector<ClusterGroup> groups);
+
 }  // namespace zeus::research

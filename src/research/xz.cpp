@@ -37,7 +37,7 @@ std::string unpack_xz(const std::string& name, std::string_view bytes, std::size
     result.append(chunk.data(), chunk.size() - stream.avail_out);
     if (result.size() > most_bytes) {
       throw Error{ErrorKind::corrupt_data, fmt::format("{} unpacks to more than {} bytes", name, most_bytes),
-                  "split it"};
+                  "split it and give all parts"};
     }
   }
   if (status != LZMA_STREAM_END) {
