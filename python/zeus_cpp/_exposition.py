@@ -8,8 +8,10 @@ from __future__ import annotations
 import atexit
 import base64
 import bisect
+import contextlib
 import http.server
 import os
+import re
 import socket
 import threading
 import time
@@ -47,6 +49,8 @@ CATALOGUE = {metric.name: metric for metric in (
 )}
 
 Labels = tuple[str, str]  # window, index
+# Prometheus cannot read a page with any other name, and keeps __ at the beginning for itself.
+_LABEL = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
 
 
 def _escaped(text: str) -> str:
@@ -167,13 +171,17 @@ class Pusher(Locked):
         self._hurried = 0  # how many wait for it
 
     def push(self) -> None:
-        """Soon; does not wait."""
+        """Soon; does not wait, unless no thread can be started any more."""
         with self._changed:
             if not self._has_thread:
-                threading.Thread(target=self._run, name="zeus-push", daemon=True).start()
-                self._has_thread = True
+                with contextlib.suppress(RuntimeError):  # in an exit handler, from Python 3.12 on
+                    threading.Thread(target=self._run, name="zeus-push", daemon=True).start()
+                    self._has_thread = True
             self._wanted += 1
             self._changed.notify_all()
+            by_itself = self._has_thread or self._failing
+        if not by_itself:
+            self._push_once()
 
     def flush(self, seconds: float) -> bool:
         """Waits until everything was pushed, or a push has failed."""
@@ -188,24 +196,29 @@ class Pusher(Locked):
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._done != self._wanted)
-                wanted = self._wanted
-            try:
-                self._server.request("PUT", self._path, body=text_of([self._registry], False), headers={"Content-Type": TYPE},
-                                     repeatable=True)
-                failure = ""
-            except Exception as error:  # noqa: BLE001  without this thread, nothing would be pushed any more
-                failure = str(error)
+            self._push_once()
             with self._changed:
-                if failure and not self._failing:
-                    logger.warning("cannot push metrics, and will try again: %s", failure)
-                self._failing = bool(failure)
-                if not failure:
-                    self._done = wanted
-                self._changed.notify_all()
-                if failure:
+                if self._failing:
                     self._changed.wait_for(lambda: False, _PAUSE)
                 else:
                     self._changed.wait_for(lambda: self._hurried > 0, _PACE)
+
+    def _push_once(self) -> None:
+        with self._changed:
+            wanted = self._wanted
+        try:
+            self._server.request("PUT", self._path, body=text_of([self._registry], False), headers={"Content-Type": TYPE},
+                                 repeatable=True)
+            failure = ""
+        except Exception as error:  # noqa: BLE001  without its thread, nothing would be pushed any more
+            failure = str(error)
+        with self._changed:
+            if failure and not self._failing:
+                logger.warning("cannot push metrics, and will try again: %s", failure)
+            self._failing = bool(failure)
+            if not failure:
+                self._done = wanted
+            self._changed.notify_all()
 
 
 def _path_value(value: str) -> str:
@@ -225,6 +238,9 @@ def registry_of(job: str, grouping_key: Mapping[str, str] | None) -> Registry:
     for name in more:
         if name in ("job", "window", "index", "le"):
             raise ValueError(f"the grouping key must not have the label {name!r}, which Zeus sets; choose another name")
+        if not _LABEL.fullmatch(name):
+            raise ValueError(f"the grouping key's {name!r} is not a label: use letters of ASCII, digits and _, no digit at the beginning "
+                             "and no __")
     labels = {"job": str(job), **more}
     with _shared.lock:
         return _registries.setdefault(tuple(labels.items()), Registry(labels))

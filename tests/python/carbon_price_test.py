@@ -406,6 +406,22 @@ class Prices(Case):
         self.assertRegex(str(measured.details.gpu[0]), r"^-.* ± .* EUR$")
 
 
+class Threads(Case):
+    def test_two_close_times_in_a_file_do_not_divide_a_window_again_and_again(self):
+        with civil_clock(hour_now() + timedelta(seconds=30)):
+            path = self.file("time,value", f"{hour_now().isoformat()},1", f"{(hour_now() + timedelta(microseconds=1)).isoformat()},1")
+            for monitor in (CarbonEmissionMonitor(CarbonIntensityFile(path)), EnergyCostMonitor(ElectricityPriceFile(path))):
+                self.assertEqual(len(self.measure(monitor)._source.parts), 1)
+
+    def test_without_new_threads_as_in_an_exit_handler_a_window_has_the_rates_that_are_known(self):
+        refused = unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError("at interpreter shutdown"))
+        known = CarbonEmissionMonitor(Own({hour_now(): 1.0, hour_now() + timedelta(hours=1): 1.0}))
+        with refused:
+            self.assertGreater(self.measure(known).details.total.value, 0.0)
+            unknown = self.measure(CarbonEmissionMonitor(Own({hour_now(): 1.0})))
+        self.assertRegex(str(unknown.details.total), r"^unknown \(.*the provider cannot be asked: at interpreter shutdown")
+
+
 class Files(Case):
     def test_local_times_are_read_by_the_clock_of_the_zone(self):
         path = self.file("# day-ahead", "time,value", "2026-10-25T01:00,1", "2026-10-25T02:00,2", "2026-10-25T02:00,3",

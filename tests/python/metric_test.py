@@ -164,12 +164,17 @@ class Pushed(Case):
 
     def test_a_push_needs_no_new_thread(self):
         """In an exit handler, CPython 3.12 refuses to start one."""
-        with gateway() as address:
-            pusher = pusher_with_a_sample(address, "exit")
-            with unittest.mock.patch("threading.Timer.start", side_effect=RuntimeError("can't create new thread at interpreter shutdown")):
+        pusher = pusher_with_a_sample(f"127.0.0.1:{free_port()}", "exit")
+        with unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError("can't create new thread at interpreter shutdown")):
+            with unittest.mock.patch.object(pusher._server, "request") as request:
                 pusher.push()
-                pusher.flush(30.0)
-            self.assertIn(key(COUNTER, "w", 0), samples(get(f"http://{address}/metrics"), "exit"))
+                self.assertTrue(pusher.flush(0.0))
+            self.assertIn(COUNTER, request.call_args.kwargs["body"])
+            with self.assertLogs("zeus.metric", logging.WARNING) as logs, \
+                    unittest.mock.patch.object(pusher._server, "request", side_effect=OSError("unreachable")) as request:
+                for _ in range(3):  # one that does not answer is waited for once
+                    pusher.push()
+            self.assertEqual((len(logs.output), request.call_count), (1, 1))
 
     def test_a_window_whose_name_is_not_text_is_pushed_like_any_other(self):
         with gateway() as address:
@@ -295,6 +300,10 @@ class Scraped(Case):
         for label in ("job", "window", "index", "le"):
             with self.assertRaisesRegex(ValueError, f"must not have the label '{label}'"):
                 PowerGauge([0], 1, "", "x", grouping_key={label: "1"})
+        for label in ("", "my-rank", "a b", 'a="', "rank\n", "1st", "__name__", "rang\u00e9"):
+            with self.subTest(label), self.assertRaisesRegex(ValueError, "is not a label"):
+                PowerGauge([0], 1, "", "x", grouping_key={label: "1"})
+        PowerGauge([0], 1, "", "x", grouping_key={"_rank_1": "1"})
 
     def test_a_group_is_the_same_in_any_order_of_its_labels(self):
         first, second = (PowerGauge([0], 1, "", "order", grouping_key=labels) for labels in ({"a": "1", "b": "2"}, {"b": "2", "a": "1"}))

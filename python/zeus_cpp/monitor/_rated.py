@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import Enum
 from itertools import count
@@ -160,6 +161,10 @@ class Source(NamedTuple):
     parts: list[Part]
 
 
+# Seconds between two parts of a window, each of which takes memory: two close times in a file may be a slip.
+_SHORTEST_STEP = 60.0
+
+
 class _Open(NamedTuple):
     name: str  # of the part that is open
     begin: float
@@ -181,7 +186,7 @@ class RatedWindows(Generic[Measured]):
         self._monitor = monitor
         self._feed = feed
         self._unit = unit
-        self._step = step
+        self._step = max(_SHORTEST_STEP, step)
         self._numbers = count()
         self._open: dict[Hashable, _Open] = {}
         self._renew()
@@ -204,8 +209,10 @@ class RatedWindows(Generic[Measured]):
         with self._changed:
             self._open[key] = self._begin_part([])
             if self._thread is None:
-                self._thread = threading.Thread(target=self._divide, name="zeus-rated-windows", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._divide, name="zeus-rated-windows", daemon=True)
+                with suppress(RuntimeError):  # in an exit handler, from Python 3.12 on: the window stays one part
+                    thread.start()
+                    self._thread = thread
         self._feed.want()
 
     def end(self, key: Hashable, sync_execution: bool) -> Source:

@@ -237,7 +237,12 @@ class Feed:
             return
         self._asking = (os.getpid(), time.monotonic())
         self._answered.clear()
-        threading.Thread(target=self._run, name="zeus-rates", daemon=True).start()
+        try:
+            threading.Thread(target=self._run, name="zeus-rates", daemon=True).start()
+        except RuntimeError as error:  # in an exit handler, from Python 3.12 on
+            self._failure = f"the provider cannot be asked: {error}"
+            self._asking = None
+            self._answered.set()
 
     def wait(self, seconds: float) -> None:
         """Until the request that is under way has ended."""
