@@ -19,6 +19,10 @@ std::optional<ClientKey> key_of(const Client& client) {
   return std::nullopt;
 }
 
+bool is_same_user(const Client& one, const Client& other) {
+  return one.token == other.token && one.user == other.user;
+}
+
 std::string to_text(const Client& client) {
   if (client.token) {
     return fmt::format("the token of {}", *client.token);

@@ -47,6 +47,9 @@ struct ClientKey {
 // Empty for an unidentified client: one without a token, or a process that the kernel does not name.
 std::optional<ClientKey> key_of(const Client& client);
 
+// Whether both act for the same user, or for the same token's subject.
+bool is_same_user(const Client& one, const Client& other);
+
 // "user 1000's process 77", "the token of ann".
 std::string to_text(const Client& client);
 

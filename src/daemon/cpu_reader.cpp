@@ -84,6 +84,11 @@ void CpuReader::begin() {
                .ended =
                    [this, readings, answer](End end) {
                      answer(end, end == End::done ? *readings : CpuReadings{});
+                     if (end == End::late) {
+                       for (const auto& done : std::exchange(waiting_, {})) {
+                         done(End::stuck, {});
+                       }
+                     }
                      if (end != End::late) {
                        busy_ = false;
                        begin();

@@ -97,7 +97,8 @@ void DeviceThread::ask(Call call) {
 }
 
 void DeviceThread::begin_next() {
-  while (!queue_.empty()) {
+  // What is told that it is abandoned may ask for more, which then begins here, too.
+  while (!current_ && !queue_.empty()) {
     Call next = std::move(queue_.front());
     queue_.pop_front();
     if (!next.is_owed && next.is_wanted && !next.is_wanted()) {

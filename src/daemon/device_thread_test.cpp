@@ -87,6 +87,22 @@ TEST_F(DeviceThreadTest, SkipsCallsThatAreNoLongerWanted) {
   EXPECT_THAT(ended_, ::testing::Contains(std::pair{"a", End::abandoned}));
 }
 
+TEST_F(DeviceThreadTest, AnAbandonedCallMayAskForAnother) {
+  hang();
+  DeviceThread::Call unwanted = call("unwanted");
+  unwanted.is_wanted = [] { return false; };
+  unwanted.ended = [this](End end) {
+    ended_.emplace_back("unwanted", end);
+    thread_->ask(call("next"));
+  };
+  thread_->ask(std::move(unwanted));
+  thread_->ask(call("behind"));
+  go_on();
+  EXPECT_THAT(done_, ElementsAre("hang", "behind", "next"));
+  EXPECT_THAT(ended_, ElementsAre(std::pair{"hang", End::done}, std::pair{"unwanted", End::abandoned},
+                                  std::pair{"behind", End::done}, std::pair{"next", End::done}));
+}
+
 TEST_F(DeviceThreadTest, AHangingCallIsLateAndOthersFailAtOnceUntilItEnds) {
   hang();
   thread_->ask(call("waits"));

@@ -19,6 +19,7 @@ namespace {
 
 constexpr Seconds look_again{0.5};  // at a GPU that another program has leased
 constexpr std::size_t most_leases = 4096;
+constexpr std::ptrdiff_t most_leases_of_a_user = 1024;
 
 }  // namespace
 
@@ -90,12 +91,37 @@ LeaseDesk::Number LeaseDesk::implicit_of(const ClientKey& key, int gpu) const {
 }
 
 void LeaseDesk::take(Taking taking, std::function<void(Taken)> done) {
-  if (taking.wait > Seconds{0}) {
-    const Instant until = loop_.clock().now() + std::min(taking.wait, policy_.longest_wait);
-    try_to_take(std::move(taking), std::move(done), until);
+  const Instant now = loop_.clock().now();
+  const std::optional<Instant> until =
+      taking.wait > Seconds{0} ? std::optional{now + std::min(taking.wait, policy_.longest_wait)} : std::nullopt;
+  if (is_waited_for(taking) && !refusal_of_client(taking.client, taking.gpus)) {
+    wait_or(
+        std::move(taking), done,
+        {.lease = {}, .refused = Refused{Status::conflict, "another client has waited for it longer"}, .holder = {}},
+        until, now);
   } else {
-    try_to_take(std::move(taking), std::move(done), std::nullopt);
+    try_to_take(std::move(taking), std::move(done), until);
   }
+}
+
+// One user leaves half of the queue to others.
+bool LeaseDesk::is_half_full_of(const Client& client) const {
+  const auto own =
+      std::ranges::count_if(queue_, [&](const Waiting& one) { return is_same_user(one.taking.client, client); });
+  return own > 0 && 2 * static_cast<std::size_t>(own) >= policy_.most_waiting;
+}
+
+// Whether another client already waits for one of these GPUs. The client's own GPUs are not waited for at its expense.
+bool LeaseDesk::is_waited_for(const Taking& taking) const {
+  const std::optional<ClientKey> key = key_of(taking.client);
+  const auto is_its = [&](const auto& one) {
+    return share_one(one.second.on, taking.gpus) &&
+           (key_of(one.second.view.client) == key || lends_to(one.second, taking.client));
+  };
+  return std::ranges::none_of(entries_, is_its) && std::ranges::any_of(queue_, [&](const Waiting& one) {
+           return share_one(one.taking.gpus, taking.gpus) && key_of(one.taking.client) != key &&
+                  (!one.taking.wanted || one.taking.wanted());
+         });
 }
 
 void LeaseDesk::wait_or(Taking taking, const std::function<void(Taken)>& done, Taken otherwise,
@@ -103,7 +129,7 @@ void LeaseDesk::wait_or(Taking taking, const std::function<void(Taken)>& done, T
   const Instant now = loop_.clock().now();
   if (!until || now >= *until) {
     done(std::move(otherwise));
-  } else if (queue_.size() >= policy_.most_waiting) {
+  } else if (queue_.size() >= policy_.most_waiting || is_half_full_of(taking.client)) {
     done({.lease = {},
           .refused = Refused{Status::too_many, "too many wait for a GPU of this node already"},
           .holder = std::move(otherwise.holder)});
@@ -147,9 +173,31 @@ void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std:
   });
 }
 
-void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done) {
+std::optional<Refused> LeaseDesk::refusal_of_another(const Client& client) const {
   if (entries_.size() >= most_leases) {
-    done(0, Refused{Status::too_many, "this node has too many leases"}, false);
+    return Refused{Status::too_many, "this node has too many leases"};
+  }
+  const auto is_same_users = [&](const auto& one) { return is_same_user(one.second.view.client, client); };
+  if (std::ranges::count_if(entries_, is_same_users) >= most_leases_of_a_user) {
+    return Refused{Status::too_many, "you hold too many leases of this node"};
+  }
+  return std::nullopt;
+}
+
+// A client that takes a GPU again before its lease ends has held it all the time.
+Instant LeaseDesk::held_since(const Taking& taking, Instant now) const {
+  Instant since = now;
+  for (const auto& [number, held] : entries_) {
+    if (share_one(held.on, taking.gpus) && key_of(held.view.client) == key_of(taking.client)) {
+      since = std::min(since, held.counts_from);
+    }
+  }
+  return since;
+}
+
+void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done) {
+  if (const std::optional<Refused> refused = refusal_of_another(taking.client)) {
+    done(0, refused, false);
     return;
   }
   const Number number = next_++;
@@ -167,8 +215,12 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
                 .longest = {},
                 .asked = {},
                 .found = {}};
+  entry.counts_from = held_since(taking, now);
   if (const std::optional<Seconds> longest = longest_of(taking.client, taking.gpus)) {
-    entry.view.longest = now + *longest;
+    entry.view.longest = entry.counts_from + *longest;
+  }
+  if (taking.is_implicit && taking.client.token && !taking.client.process) {
+    entry.last_request = now;
   }
   entry.on = taking.gpus;
   entry.lends = taking.lends;
@@ -268,7 +320,7 @@ void LeaseDesk::note_token(const Client& client) {
   for (auto& [number, entry] : entries_) {
     if (key_of(entry.view.client) == key) {
       entry.view.client.bearer = client.bearer;
-      if (entry.view.is_implicit) {
+      if (entry.last_request) {
         entry.last_request = now;
       }
     }
@@ -366,9 +418,9 @@ void LeaseDesk::set_policy(Policy policy, const std::function<bool(const Client&
   for (auto& [number, entry] : entries_) {
     const std::set<int> gpus{entry.view.gpus.begin(), entry.view.gpus.end()};
     const std::optional<Seconds> longest = longest_of(entry.view.client, gpus);
-    entry.view.longest = longest ? std::optional{entry.view.since + *longest} : std::nullopt;
+    entry.view.longest = longest ? std::optional{entry.counts_from + *longest} : std::nullopt;
     bool allowed = !refusal_of_client(entry.view.client, gpus);
-    for (const auto& [gpu, setting] : entry.view.asked) {
+    for (const auto& [gpu, setting] : entry.standing) {
       allowed = allowed && decide(policy_, entry.view.client.asker(), asked_for(setting, seat_of(gpu).name())).allowed;
     }
     if (!allowed) {

@@ -136,9 +136,11 @@ class LeaseDesk {
   struct Entry {
     LeaseView view;
     Phase phase = Phase::taking;
-    std::set<int> on;                     // the GPUs of which it has, or may have, a lease
-    std::optional<Instant> next_renewal;  // if the desk renews it itself
-    std::optional<Instant> last_request;  // with the token that holds it
+    std::set<int> on;                               // the GPUs of which it has, or may have, a lease
+    std::optional<Instant> next_renewal;            // if the desk renews it itself
+    std::optional<Instant> last_request;            // with the token that holds it
+    Instant counts_from;                            // since when its client has held one of these GPUs without a break
+    std::vector<std::pair<int, Setting>> standing;  // what it has set, by GPU
     bool lends = false;
     std::optional<ClientKey> lender;  // borrowed from this client, while it holds these GPUs as well
     std::set<int> set_by_child;       // GPUs that a borrower has set since this lease did
@@ -185,6 +187,10 @@ class LeaseDesk {
   [[nodiscard]] Number implicit_of(const ClientKey& key, int gpu) const;
   // Waits until another client's lease has ended. Gives the answer `otherwise` if that is not possible or takes too
   // long.
+  [[nodiscard]] std::optional<Refused> refusal_of_another(const Client& client) const;
+  [[nodiscard]] Instant held_since(const Taking& taking, Instant now) const;
+  [[nodiscard]] bool is_half_full_of(const Client& client) const;
+  [[nodiscard]] bool is_waited_for(const Taking& taking) const;
   void wait_or(Taking taking, const std::function<void(Taken)>& done, Taken otherwise, std::optional<Instant> until,
                Instant retry);
   void try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until);
@@ -195,6 +201,7 @@ class LeaseDesk {
   [[nodiscard]] std::optional<Refused> refusal_by_policy(const Client& client, int gpu, const Setting& setting) const;
   // Also checks how often the GPU may be changed, and counts this change.
   std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);
+  static void note_standing(Entry& entry, int gpu, const Setting& setting);
   // Keeps it for clients that ask for the results of settings.
   const Outcome& note(Outcome outcome);
   void set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,

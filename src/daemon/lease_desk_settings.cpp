@@ -89,6 +89,24 @@ std::optional<Refused> LeaseDesk::refusal_of_setting(const Client& client, int g
   return std::nullopt;
 }
 
+// The last setting of each kind stands beside those of other kinds.
+void LeaseDesk::note_standing(Entry& entry, int gpu, const Setting& setting) {
+  std::erase_if(entry.standing, [&](const std::pair<int, Setting>& one) {
+    if (one.first != gpu) {
+      return false;
+    }
+    const auto* const locked = std::get_if<LockClocks>(&one.second);
+    if (const auto* const unlocked = std::get_if<UnlockClocks>(&setting)) {
+      return locked != nullptr && (!unlocked->domain || *unlocked->domain == locked->domain);
+    }
+    const auto* const lock = std::get_if<LockClocks>(&setting);
+    return one.second.index() == setting.index() && (lock == nullptr || lock->domain == locked->domain);
+  });
+  if (!std::holds_alternative<UnlockClocks>(setting)) {
+    entry.standing.emplace_back(gpu, setting);
+  }
+}
+
 const Outcome& LeaseDesk::note(Outcome outcome) {
   std::deque<Outcome>& kept = outcomes_[outcome.gpu];
   if (kept.size() >= most_outcomes) {
@@ -110,6 +128,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
                                 .asked = setting,
                                 .result = {}});
   entry.view.asked.insert_or_assign(gpu, setting);
+  note_standing(entry, gpu, setting);
   entry.set_by_child.erase(gpu);
   if (entry.lender) {
     for (auto& [other, beneath] : entries_) {
@@ -304,6 +323,7 @@ void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted&
   Entry& entry = entries_.at(number);
   extend(entry);
   entry.view.asked.clear();
+  entry.standing.clear();
   const auto gathered = std::make_shared<Gathered>(entry.on.size(), std::move(done));
   for (const int gpu : std::set<int>{entry.on}) {
     GpuSeat& seat = seat_of(gpu);

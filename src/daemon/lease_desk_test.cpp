@@ -103,6 +103,50 @@ TEST_F(LeaseDeskTest, ThePolicysLongestTimeEndsARenewedLease) {
   EXPECT_THAT(desk_->leases(), IsEmpty());
 }
 
+TEST_F(LeaseDeskTest, TakingAGpuAgainBeforeItsLeaseEndsGivesNoMoreTime) {
+  Policy policy = built_in_policy();
+  policy.rules[0].longest_lease = Seconds{15};
+  make_desk(std::move(policy));
+  const Client client = process(7);
+  ASSERT_TRUE(take(client, {0}, Seconds{60}).lease);
+  loop_.advance(Seconds{10});
+  ASSERT_TRUE(take(client, {0}, Seconds{60}).lease);
+  loop_.advance(Seconds{6});
+  settle();
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+  EXPECT_TRUE(take(client, {0}).lease) << "it was free meanwhile";
+}
+
+TEST_F(LeaseDeskTest, AClientThatWaitsForSeveralGpusIsNotOvertaken) {
+  const Client holder = process(7);
+  const std::string lease = take(holder, {1}).lease->id;
+  std::optional<LeaseDesk::Taken> both;
+  desk_->take({process(8), {0, 1}, Seconds{60}, Seconds{100}, {}},
+              [&](LeaseDesk::Taken one) { both = std::move(one); });
+  EXPECT_EQ(take(process(9), {0}).refused.value().status, Status::conflict) << "though GPU 0 is free";
+  static_cast<void>(release(holder, lease));
+  loop_.run_until([&] { return both.has_value(); });
+  EXPECT_TRUE(both->lease);
+}
+
+TEST_F(LeaseDeskTest, OneUserLeavesLeasesAndPlacesInTheQueueToOthers) {
+  const Client greedy = process(7, 1000);
+  int taken = 0;
+  while (taken < 2000 && take(greedy, {0}).lease) {
+    ++taken;
+  }
+  EXPECT_EQ(taken, 1024);
+  EXPECT_TRUE(take(process(8, 1001), {1}).lease);
+  int waiting = 0;
+  for (int pid = 100; pid < 100 + static_cast<int>(built_in_policy().most_waiting); ++pid) {
+    desk_->take({process(pid, 1002), {0}, Seconds{60}, Seconds{100}, {}}, [](const LeaseDesk::Taken&) {});
+    waiting = static_cast<int>(desk_->waiting());
+  }
+  EXPECT_EQ(waiting, static_cast<int>(built_in_policy().most_waiting) / 2);
+  desk_->take({process(9, 1003), {0}, Seconds{60}, Seconds{100}, {}}, [](const LeaseDesk::Taken&) {});
+  EXPECT_EQ(static_cast<int>(desk_->waiting()), waiting + 1);
+}
+
 TEST_F(LeaseDeskTest, WaitingClientsGetAFreeGpuInTurn) {
   const Client first = process(7);
   const std::string lease = take(first, {0}).lease->id;
@@ -229,6 +273,17 @@ TEST_F(LeaseDeskTest, TheSettingsOfATokenLastAnHourAfterItsLastRequest) {
   EXPECT_EQ(limit(0), 250_W);
 }
 
+TEST_F(LeaseDeskTest, TheSettingOfATokensOnlyRequestLastsAnHour) {
+  const Client client{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
+  EXPECT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  for (Seconds waited{0}; waited < Seconds{3700}; waited = waited + Seconds{20}) {
+    EXPECT_TRUE(limit(0) == 200_W || waited >= Seconds{3600});
+    loop_.advance(Seconds{20});
+    settle();
+  }
+  EXPECT_EQ(limit(0), 250_W);
+}
+
 TEST_F(LeaseDeskTest, TheLatestOfOneProcessHoldsAndItsEndBringsBackTheOther) {
   const Client client = process(7);
   const std::string outer = take(client, {0}).lease->id;
@@ -252,6 +307,18 @@ TEST_F(LeaseDeskTest, ANewPolicyEndsLeasesThatItDoesNotAllow) {
   settle();
   EXPECT_EQ(limit(0), 250_W);
   EXPECT_EQ(set(process(8), take(process(8), {0}).lease->id, 0, SetPowerLimit{200_W}).at(0).status, Status::forbidden);
+}
+
+TEST_F(LeaseDeskTest, ANewPolicyJudgesEachKindOfSettingThatStands) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0}).lease->id;
+  static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
+  static_cast<void>(set(client, lease, 0, SetPersistence{true}));
+  Policy narrower = built_in_policy();
+  narrower.rules[0].power_limit = device::WattRange{220_W, 300_W};
+  set_policy(narrower);
+  settle();
+  EXPECT_EQ(limit(0), 250_W);
 }
 
 TEST_F(LeaseDeskTest, LeasesOfATokenThatIsNoLongerValidEnd) {

@@ -25,6 +25,15 @@ void PowerStream::add(std::shared_ptr<transport::Stream> listener) {
   }
 }
 
+void PowerStream::end_all() {
+  for (std::vector<std::shared_ptr<transport::Stream>>* const all : {&listeners_, &new_}) {
+    for (const auto& listener : *all) {
+      listener->end();
+    }
+    all->clear();
+  }
+}
+
 void PowerStream::tick(Instant now) {
   if (!next_) {
     return;

@@ -32,6 +32,8 @@ class PowerStream {
   PowerStream(Loop& loop, Seconds period, Read read);
 
   void add(std::shared_ptr<transport::Stream> listener);
+  // Ends all streams: a client that may still listen asks again.
+  void end_all();
   void tick(Instant now);
   [[nodiscard]] std::size_t listeners() const { return listeners_.size() + new_.size(); }
 

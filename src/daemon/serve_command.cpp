@@ -1,5 +1,6 @@
 #include "daemon/serve_command.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "base/holder.hpp"
 #include "base/log.hpp"
 #include "base/log_writer.hpp"
@@ -263,6 +264,7 @@ void ServeCommand::declare(command_line::Options& options) {
 }
 
 int ServeCommand::run(Context& context) {
+  allow_many_descriptors();  // a client on a Unix socket takes two
   serve_.check();
   require_rights(serve_);
   const FileDescriptor signals = service_signals();

@@ -244,6 +244,13 @@ void Service::reload(std::function<void(std::optional<Error>)> done) {
                       node_.desk->set_policy(std::move(read->rules->policy), [this, now](const Client& client) {
                         return is_believed(client, node_.credentials, now);
                       });
+                      // A stream asks for its right at its beginning alone.
+                      for (const ServedGpu& gpu : node_.gpus) {
+                        gpu.stream->end_all();
+                      }
+                      for (const ServedCpu& cpu : node_.cpus) {
+                        cpu.stream->end_all();
+                      }
                     }
                     done(read->error);
                   },
