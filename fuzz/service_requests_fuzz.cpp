@@ -10,10 +10,10 @@
 #include "server/event_hub.hpp"
 #include "server/open_jobs.hpp"
 #include "server/service.hpp"
-#include "server/workers.hpp"
 #include "tests/support/memory_store.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
+#include "transport/workers.hpp"
 
 #include <condition_variable>
 #include <cstddef>
@@ -135,7 +135,7 @@ class Served {
                            .jobs_of_a_user = 8,
                            .openapi = "{}",
                            .metrics = [] { return std::string{}; }};
-  std::unique_ptr<server::Workers> workers_ = std::make_unique<server::Workers>(1, 8);
+  std::unique_ptr<transport::Workers> workers_ = std::make_unique<transport::Workers>(1, 8);
   server::Api api_{loop_, service_, *workers_, clock_, nullptr, [](std::string_view, int, Seconds) {}};
 };
 

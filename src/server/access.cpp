@@ -2,6 +2,7 @@
 
 #include "tokens/base64url.hpp"
 #include "tokens/token.hpp"
+#include "transport/same_site.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,18 +20,6 @@ std::string lower(std::string_view text) {
   std::string small{text};
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return small;
-}
-
-// The host without its port; an IPv6 address keeps its brackets.
-std::string name_of(std::string_view host) {
-  const std::size_t from = host.starts_with('[') ? host.find(']') : 0;
-  const std::size_t colon = from == std::string_view::npos ? from : host.find(':', from);
-  return lower(host.substr(0, colon));
-}
-
-bool is_address(std::string_view name) {
-  return name.starts_with('[') ||
-         (!name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0 || c == '.'; }));
 }
 
 Refusal foreign(std::string_view why) {
@@ -56,31 +45,19 @@ Refusal who_are_you(std::string message) {
 
 }  // namespace
 
-bool is_loopback_name(std::string_view host) {
-  const std::string name = name_of(host);
-  return name == "localhost" || name == "[::1]" || (is_address(name) && name.starts_with("127."));
-}
-
 std::optional<Refusal> refuse_other_sites(const transport::Request& request, const transport::Peer& peer,
                                           const Access& access) {
-  const transport::Headers& headers = request.headers;
-  const std::optional<std::string_view> host = headers.get("host");
-  if (const auto site = headers.get("sec-fetch-site"); site && *site != "same-origin" && *site != "none") {
-    return foreign("its browser says so");
+  if (const auto why = transport::why_foreign(request.headers)) {
+    return foreign(*why);
   }
-  if (const auto origin = headers.get("origin")) {
-    const bool is_ours =
-        host && (lower(*origin) == "http://" + lower(*host) || lower(*origin) == "https://" + lower(*host));
-    if (!is_ours) {
-      return foreign("its origin is not this server");
-    }
-  }
+  const std::optional<std::string_view> host = request.headers.get("host");
   // A page of another site may have its own name resolve to our address. No browser sends a token there.
-  if (!access.credentials.keys && !peer.local && access.names_are_known && host && !is_loopback_name(*host)) {
-    const std::string name = name_of(*host);
+  if (!access.credentials.keys && !peer.local && access.names_are_known && host &&
+      !transport::is_loopback_name(*host)) {
+    const std::string name = transport::host_name(*host);
     const bool from_here = peer.address.starts_with("127.") || peer.address == "::1";
     const bool is_known = std::ranges::find(access.hosts, name) != access.hosts.end();
-    if (!is_known && (from_here || !is_address(name))) {
+    if (!is_known && (from_here || !transport::is_ip_address(name))) {
       return Refusal{forbidden, ErrorKind::permission_denied, "this server is not known by that name",
                      "use its address"};
     }

@@ -38,7 +38,4 @@ void require(const Visitor& visitor, protocol::Scope scope);
 // The token in `Authorization`: a bearer token, or the password of Basic. Nothing for any other scheme.
 std::optional<std::string> token_in(std::string_view authorization);
 
-// "127.0.0.1", "localhost", "[::1]:8470"
-bool is_loopback_name(std::string_view host);
-
 }  // namespace zeus::server

@@ -221,7 +221,7 @@ void read_parameters(const Route& route, Call& call) {
   }
 }
 
-Api::Api(transport::EventLoop& loop, Service& service, Workers& workers, Clock& clock, LogWriter* log,
+Api::Api(transport::EventLoop& loop, Service& service, transport::Workers& workers, Clock& clock, LogWriter* log,
          Answered answered)
     : loop_{loop},
       service_{service},

@@ -7,9 +7,9 @@
 #include "server/access.hpp"
 #include "server/route.hpp"
 #include "server/service.hpp"
-#include "server/workers.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
+#include "transport/workers.hpp"
 
 #include <zeus/units.hpp>
 
@@ -30,7 +30,8 @@ class Api {
   using Answered = std::function<void(std::string_view route, int status, Seconds took)>;
 
   // The arguments must outlive it. `log` may be null.
-  Api(transport::EventLoop& loop, Service& service, Workers& workers, Clock& clock, LogWriter* log, Answered answered);
+  Api(transport::EventLoop& loop, Service& service, transport::Workers& workers, Clock& clock, LogWriter* log,
+      Answered answered);
 
   void set_access(Access access) { access_ = std::move(access); }
   void handle(std::shared_ptr<transport::Exchange> exchange);
@@ -57,7 +58,7 @@ class Api {
 
   transport::EventLoop& loop_;
   Service& service_;
-  Workers& workers_;
+  transport::Workers& workers_;
   Clock& clock_;
   LogWriter* log_;
   Answered answered_;

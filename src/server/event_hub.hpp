@@ -10,10 +10,10 @@
 #include "server/call.hpp"
 #include "server/open_jobs.hpp"
 #include "server/route.hpp"
-#include "server/workers.hpp"
 #include "store/job_store.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
+#include "transport/workers.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -35,7 +35,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   EventHub& operator=(const EventHub&) = delete;
   ~EventHub();
 
-  void work_with(Workers* workers) { workers_ = workers; }
+  void work_with(transport::Workers* workers) { workers_ = workers; }
 
   // The entries of a job after that sequence number, or only new ones if it is not given.
   void follow_job(const std::string& name, std::optional<std::uint64_t> after,
@@ -82,7 +82,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   Clock& clock_;
   store::JobStore& store_;
   OpenJobs& jobs_;
-  Workers* workers_ = nullptr;
+  transport::Workers* workers_ = nullptr;
   std::map<std::string, Feed> feeds_;
   std::vector<std::shared_ptr<transport::Stream>> summary_readers_;
   std::map<store::JobId, std::uint64_t> summarized_;  // the lengths sent to readers of summaries

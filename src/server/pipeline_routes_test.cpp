@@ -10,6 +10,7 @@
 #include "store/open_store.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "transport/event_loop.hpp"
+#include "transport/workers.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -111,7 +112,7 @@ class PipelineRoutes : public testing::Test {
                    .version = "0",
                    .instance = "1",
                    .pipelines = &desk_};
-  Workers workers_{1, 8};
+  transport::Workers workers_{1, 8};
   std::map<std::string, int> noted_;
   Api api_{loop_, service_, workers_, clock_, nullptr, [this](std::string_view route, int status, Seconds /*took*/) {
              noted_[fmt::format("{} {}", route, status)] += 1;

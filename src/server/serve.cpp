@@ -13,6 +13,7 @@
 #include "tokens/credentials.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/listener.hpp"
+#include "transport/same_site.hpp"
 
 #include <zeus/error.hpp>
 
@@ -107,7 +108,7 @@ class Sockets {
   void listen_on_tcp(const std::string& address, const ServeSettings& settings) {
     for (FileDescriptor& one : transport::listen_on_tcp(address)) {
       const std::string here = transport::address_of(one);
-      if (!is_loopback_name(here) && !settings.signing_key_path && !settings.no_tokens) {
+      if (!transport::is_loopback_name(here) && !settings.signing_key_path && !settings.no_tokens) {
         throw Error{ErrorKind::invalid_argument,
                     fmt::format("any client that reaches {} could do anything, because no tokens are required", here),
                     "name keys with --signing-key-path, listen on 127.0.0.1, or give --no-tokens if that is intended"};

@@ -13,10 +13,10 @@
 #include "server/pipeline_desk.hpp"
 #include "server/service.hpp"
 #include "server/service_metrics.hpp"
-#include "server/workers.hpp"
 #include "store/job_store.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
+#include "transport/workers.hpp"
 
 #include <zeus/units.hpp>
 
@@ -65,7 +65,7 @@ class Server {
   std::shared_ptr<EventHub> events_;
   std::optional<PipelineDesk> pipelines_;
   Service service_;
-  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<transport::Workers> workers_;
   Api api_;
   std::unique_ptr<transport::HttpServer> http_;
   transport::EventLoop::Watch watch_;

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace zeus::server {
+namespace zeus::transport {
 
 class Workers {
  public:
@@ -52,4 +52,4 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace zeus::server
+}  // namespace zeus::transport

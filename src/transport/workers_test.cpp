@@ -1,4 +1,4 @@
-#include "server/workers.hpp"
+#include "transport/workers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace zeus::server {
+namespace zeus::transport {
 namespace {
 
 TEST(Workers, RunWorkOfOneKeyInOrderBesideOthersInRealTime) {
@@ -63,4 +63,4 @@ TEST(Workers, RefuseWorkAboveTheirLimitInRealTime) {
 }
 
 }  // namespace
-}  // namespace zeus::server
+}  // namespace zeus::transport

@@ -1,4 +1,4 @@
-#include "server/workers.hpp"
+#include "transport/workers.hpp"
 
 #include <zeus/error.hpp>
 
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-namespace zeus::server {
+namespace zeus::transport {
 
 Workers::Workers(std::size_t threads, std::size_t most_waiting) : most_waiting_{most_waiting} {
   threads_.reserve(threads);
@@ -103,4 +103,4 @@ void Workers::run() {
   }
 }
 
-}  // namespace zeus::server
+}  // namespace zeus::transport
