@@ -16,6 +16,7 @@
 #include "cli/doctor_command.hpp"
 #include "cli/init_command.hpp"
 #include "cli/jobs_command.hpp"
+#include "cli/llm_arena_command.hpp"
 #include "cli/llm_bench_command.hpp"
 #include "cli/llm_board_command.hpp"
 #include "cli/llm_command.hpp"
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
   of_models.push_back(std::make_unique<zeus::cli::LlmBoardCommand>());
   of_models.push_back(std::make_unique<zeus::cli::LlmCompareCommand>());
   of_models.push_back(std::make_unique<zeus::cli::LlmTuneCommand>());
+  of_models.push_back(std::make_unique<zeus::cli::LlmArenaCommand>());
   zeus::cli::Commands commands;
   commands.push_back(std::make_unique<zeus::cli::DevicesCommand>());
   commands.push_back(std::make_unique<zeus::cli::DoctorCommand>());

@@ -1,11 +1,16 @@
 #include "cli/llm_bench_command.hpp"
 
+#include "base/file_tree.hpp"
 #include "cli/llm_bench_text.hpp"
 #include "cli/model_bench.hpp"
 #include "cli/output_file.hpp"
 #include "cli/working_line.hpp"
 #include "command_line/options.hpp"
 #include "device/inventory.hpp"
+#include "serving/bench.hpp"
+#include "serving/ml_energy_files.hpp"
+
+#include <fmt/format.h>
 
 #include <optional>
 #include <ostream>
@@ -14,6 +19,18 @@
 #include <vector>
 
 namespace zeus::cli {
+
+namespace {
+
+void write_files(const FileTree& folder, const std::vector<serving::RunFile>& files) {
+  for (const serving::RunFile& file : files) {
+    if (!file.is_kept || !folder.exists(file.path)) {
+      folder.write_durably(file.path, file.content, Readers::everyone);
+    }
+  }
+}
+
+}  // namespace
 
 void LlmBenchCommand::declare(Options& options) {
   options.example("zeus llm bench --url http://127.0.0.1:8000 --in-flight 32 --requests 1000",
@@ -29,6 +46,17 @@ void LlmBenchCommand::declare(Options& options) {
   options.add_option("--json", json_, "Write the result as one line of JSON to a file, or - for standard output")
       .path()
       .value_name("FILE|-");
+  command_line::Option folder =
+      options
+          .add_option("--ml-energy", ml_energy_,
+                      "Also write the run below this folder, in the layout of the ML.ENERGY benchmark's results")
+          .path()
+          .value_name("DIR");
+  command_line::Option parameters =
+      options.add_option("--parameters", parameters_, "How many billions of them the model has, for that layout")
+          .rule(field::above_zero)
+          .value_name("BILLIONS");
+  folder.goes_with(parameters);
 }
 
 int LlmBenchCommand::run(Context& context) {
@@ -43,15 +71,24 @@ int LlmBenchCommand::run(Context& context) {
   serving::BenchResult result = traffic_.settings(context, server);
   std::vector<serving::Prompt> prompts = traffic_.prompts(result);
   ModelBench bench{context, inventory, gpus};
-  {
-    WorkingLine line{context.err, context.clock, has_working_line(context.environment)};
-    bench.run(traffic_.plan(server, result), std::move(prompts), result, line);
+  result.gpus = bench.gpus();
+  if (ml_energy_) {
+    // Seen now whether it can be written, before the run.
+    const OutputFile trial{fmt::format("{}/{}/results.json", *ml_energy_, serving::ml_energy_folder(result)),
+                           context.out};
   }
+  const serving::BenchRun run = [&] {
+    WorkingLine line{context.err, context.clock, has_working_line(context.environment)};
+    return bench.run(traffic_.plan(server, result), std::move(prompts), result, line);
+  }();
   if (json) {
     json->write(serving::to_json(result) + '\n');
   }
   if (json_ != "-") {
     context.out << llm_bench_text(result);
+  }
+  if (ml_energy_) {
+    write_files(FileTree{*ml_energy_}, serving::ml_energy_files(run, result, *parameters_));
   }
   return result.ended == serving::Ended::complete && result.steady.why_not_steady.empty() ? exit_ok : exit_failure;
 }

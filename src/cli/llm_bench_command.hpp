@@ -22,6 +22,8 @@ class LlmBenchCommand final : public Command {
   ServedModelOptions server_;
   TrafficOptions traffic_;
   std::optional<std::string> json_;
+  std::optional<std::string> ml_energy_;
+  std::optional<double> parameters_;
 };
 
 }  // namespace zeus::cli

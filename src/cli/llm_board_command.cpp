@@ -7,6 +7,7 @@
 #include "command_line/options.hpp"
 #include "records/json_writer.hpp"
 #include "serving/board.hpp"
+#include "serving/votes.hpp"
 
 #include <zeus/error.hpp>
 
@@ -27,7 +28,9 @@ void leave_out(const std::string& path, std::string_view why, std::ostream& err)
   err << fmt::format("zeus: {} is left out: {}\n", printable(path), printable(why));
 }
 
-// The files that the words name: a file itself, and of a folder those below it that end in ".json".
+constexpr std::string_view end_of_votes = ".jsonl";
+
+// The files that the words name: a file itself, and of a folder those below it that end in ".json" or ".jsonl".
 std::vector<std::string> files_at(const std::vector<std::string>& places, std::ostream& err) {
   std::vector<std::string> files;
   for (const std::string& place : places) {
@@ -41,7 +44,8 @@ std::vector<std::string> files_at(const std::vector<std::string>& places, std::o
     for (auto entry = std::filesystem::recursive_directory_iterator{place, skip, error};
          !error && entry != std::filesystem::recursive_directory_iterator{}; entry.increment(error)) {
       std::error_code unknown;
-      if (entry->path().extension() != ".json" || entry->is_directory(unknown)) {
+      const auto end = entry->path().extension();
+      if ((end != ".json" && end != end_of_votes) || entry->is_directory(unknown)) {
         continue;
       }
       if (entry->is_regular_file(unknown)) {
@@ -59,16 +63,29 @@ std::vector<std::string> files_at(const std::vector<std::string>& places, std::o
   return files;
 }
 
-std::vector<serving::BoardEntry> entries_at(const std::vector<std::string>& places, std::ostream& err) {
+struct Found {
   std::vector<serving::BoardEntry> entries;
+  std::vector<serving::Vote> votes;
+};
+
+Found found_at(const std::vector<std::string>& places, std::ostream& err) {
+  Found found;
   for (const std::string& file : files_at(places, err)) {
     try {
-      entries.push_back({.name = file, .result = serving::bench_result_from_json(read_input_file(file))});
+      if (!file.ends_with(end_of_votes)) {
+        found.entries.push_back({.name = file, .result = serving::bench_result_from_json(read_input_file(file))});
+        continue;
+      }
+      const serving::ReadVotes read = serving::read_votes(read_input_file(file));
+      found.votes.insert(found.votes.end(), read.votes.begin(), read.votes.end());
+      if (read.unread_lines > 0) {
+        leave_out(file, fmt::format("{} of its lines: they are not votes", read.unread_lines), err);
+      }
     } catch (const Error& error) {
       leave_out(file, error.message(), err);
     }
   }
-  return entries;
+  return found;
 }
 
 std::string energy_text(const std::optional<Energy>& energy) {
@@ -77,6 +94,18 @@ std::string energy_text(const std::optional<Energy>& energy) {
 
 std::string median_text(const std::optional<serving::Times>& times) {
   return times ? fmt::format("{:.4g}", Milliseconds{times->p50.value}.value()) : "-";
+}
+
+std::string votes_text(const std::vector<serving::VoteCounts>& votes) {
+  std::string text;
+  for (const serving::VoteCounts& one : votes) {
+    text += fmt::format(
+        "{} votes: {} for {}, {} for {}, {} for neither; {} times the better answer was worth the energy that it took "
+        "more, {} times not\n",
+        one.votes(), one.first_better, printable(one.first), one.second_better, printable(one.second), one.neither,
+        one.worth, one.not_worth);
+  }
+  return text;
 }
 
 std::string board_text(const std::vector<serving::BoardEntry>& entries) {
@@ -96,7 +125,7 @@ std::string board_text(const std::vector<serving::BoardEntry>& entries) {
   return text;
 }
 
-std::string board_json(const std::vector<serving::BoardEntry>& entries) {
+std::string board_json(const std::vector<serving::BoardEntry>& entries, const std::vector<serving::VoteCounts>& votes) {
   records::JsonWriter json;
   json.object([&] {
     json.put_list("results", entries, [&](const serving::BoardEntry& entry) {
@@ -108,6 +137,7 @@ std::string board_json(const std::vector<serving::BoardEntry>& entries) {
         json.put("result", entry.result);
       });
     });
+    json.put("votes", votes);
   });
   return json.take();
 }
@@ -116,7 +146,10 @@ std::string board_json(const std::vector<serving::BoardEntry>& entries) {
 
 void LlmBoardCommand::declare(Options& options) {
   options.example("zeus llm board results --html board.html", "all results below a folder, as a page");
-  options.add_option("DIR", places_, "Folders with results of `zeus llm bench --json`, or such files themselves")
+  options
+      .add_option("DIR", places_,
+                  "Folders with results of `zeus llm bench --json` and votes of `zeus llm arena`, or such files "
+                  "themselves")
       .required()
       .no_command()
       .path();
@@ -135,19 +168,20 @@ int LlmBoardCommand::run(Context& context) {
   if (json_) {
     json.emplace(*json_, context.out);
   }
-  const std::vector<serving::BoardEntry> entries = entries_at(places_, context.err);
-  if (entries.empty()) {
-    throw Error{ErrorKind::not_found, "there is no result of zeus llm bench",
+  const auto [entries, all_votes] = found_at(places_, context.err);
+  if (entries.empty() && all_votes.empty()) {
+    throw Error{ErrorKind::not_found, "there is no result of zeus llm bench, and no vote of zeus llm arena",
                 "write some by `zeus llm bench --json FILE`"};
   }
+  const std::vector<serving::VoteCounts> votes = serving::count_votes(all_votes);
   if (html) {
-    html->write(serving::board_page(entries));
+    html->write(serving::board_page(entries, votes));
   }
   if (json) {
-    json->write(board_json(entries) + '\n');
+    json->write(board_json(entries, votes) + '\n');
   }
   if (html_ != "-" && json_ != "-") {
-    context.out << board_text(entries);
+    context.out << (entries.empty() ? "" : board_text(entries)) << votes_text(votes);
   }
   return exit_ok;
 }

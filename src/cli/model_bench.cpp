@@ -2,7 +2,6 @@
 
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
-#include "serving/bench.hpp"
 
 #include <fmt/format.h>
 
@@ -37,12 +36,13 @@ ModelBench::ModelBench(Context& context, const device::Inventory& inventory, con
       signals_{SIGINT, SIGTERM, SIGHUP} {
 }
 
-void ModelBench::run(const serving::HttpPlan& plan, std::vector<serving::Prompt> prompts, serving::BenchResult& result,
-                     WorkingLine& line, const std::string& prefix, const std::function<void()>& meanwhile) {
+serving::BenchRun ModelBench::run(const serving::HttpPlan& plan, std::vector<serving::Prompt> prompts,
+                                  serving::BenchResult& result, WorkingLine& line, const std::string& prefix,
+                                  const std::function<void()>& meanwhile) {
   const std::size_t all = prompts.size();
   result.gpus = gpus_;
   serving::HttpTraffic traffic{plan, std::move(prompts), context_->clock};
-  const serving::BenchRun run = serving::run_bench(traffic, monitor_, context_->clock, [&](Instant until) {
+  serving::BenchRun run = serving::run_bench(traffic, monitor_, context_->clock, [&](Instant until) {
     const auto progress = traffic.progress();
     line.show(
         fmt::format("{}{} of {} answers, {} in flight", prefix, progress.ended, all, progress.sent - progress.ended));
@@ -52,6 +52,7 @@ void ModelBench::run(const serving::HttpPlan& plan, std::vector<serving::Prompt>
     return !signals_.wait_for(until - context_->clock.now());
   });
   put_figures(run, result);
+  return run;
 }
 
 }  // namespace zeus::cli

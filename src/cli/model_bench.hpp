@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/working_line.hpp"
 #include "device/inventory.hpp"
+#include "serving/bench.hpp"
 #include "serving/bench_result.hpp"
 #include "serving/http_traffic.hpp"
 #include "serving/prompts.hpp"
@@ -23,11 +24,13 @@ class ModelBench {
   // From now on, SIGINT, SIGTERM and SIGHUP end runs. The context and the inventory outlive it.
   ModelBench(Context& context, const device::Inventory& inventory, const std::vector<int>& gpus);
 
-  // Puts the figures of a run, and the GPUs, into `result`, which has the settings. `prefix` stands before the progress
-  // on the line; `meanwhile` is called a few times a second, and ends the run by an Error.
-  void run(const serving::HttpPlan& plan, std::vector<serving::Prompt> prompts, serving::BenchResult& result,
-           WorkingLine& line, const std::string& prefix = {}, const std::function<void()>& meanwhile = {});
+  // Returns the run, and puts its figures and the GPUs into `result`, which has the settings. `prefix` stands before
+  // the progress on the line; `meanwhile` is called a few times a second, and ends the run by an Error.
+  serving::BenchRun run(const serving::HttpPlan& plan, std::vector<serving::Prompt> prompts,
+                        serving::BenchResult& result, WorkingLine& line, const std::string& prefix = {},
+                        const std::function<void()>& meanwhile = {});
   [[nodiscard]] Monitor& monitor() { return monitor_; }
+  [[nodiscard]] const std::vector<serving::BenchGpu>& gpus() const { return gpus_; }
 
  private:
   Context* context_;

@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +23,7 @@ namespace zeus::cli {
 namespace {
 
 constexpr std::string_view version_of_interface = "/v1";
+constexpr std::array<std::string_view, 3> side_flags{"--model", "--api-key-file", "--gpus"};
 
 ErrorKind kind_of_status(int status) {
   return status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable;
@@ -50,14 +54,16 @@ std::vector<serving::ServedModel> listed_models(std::string_view body) {
 }  // namespace
 
 void ServedModelOptions::declare(Options& options) {
-  options.group("The server");
-  options.add_option("--url", url_, "Where it is, with or without /v1 at the end").required();
-  options.add_option("--model", model_, "Which of its models to ask").with_default("the only one");
-  options.add_option("--api-key-file", key_file_, "A file with its key")
+  options.group(side_.empty() ? "The server" : fmt::format("Server {}", side_));
+  options.add_option(side_.empty() ? "--url" : "--" + side_, url_, "Where it is, with or without /v1 at the end")
+      .required()
+      .value_name("URL");
+  options.add_option(flag("--model"), model_, "Which of its models to ask").with_default("the only one");
+  options.add_option(flag("--api-key-file"), key_file_, "A file with its key")
       .path()
       .with_default("OPENAI_API_KEY in the environment");
   options
-      .add_option("--gpus", gpus_,
+      .add_option(flag("--gpus"), gpus_,
                   "The GPUs that it uses: by number, as `zeus devices` shows it, or by UUID; without this, those of "
                   "the process that listens at the URL's port, on this machine")
       .delimiter(',')
@@ -75,7 +81,38 @@ std::string ServedModelOptions::find_key(const Context& context) const {
   return key;
 }
 
+std::string ServedModelOptions::flag(std::string_view name) const {
+  return fmt::format("{}{}{}", name, side_.empty() ? "" : "-", side_);
+}
+
+template <typename Work>
+auto ServedModelOptions::for_side(const Work& work) const {
+  ErrorKind kind{};
+  std::string message;
+  std::string advice;
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (side_.empty()) {
+      throw;
+    }
+    kind = error.kind();
+    message = error.message();
+    advice = error.advice();
+  }
+  for (const std::string_view name : side_flags) {
+    if (const std::size_t place = advice.find(name); place != std::string::npos) {
+      advice.replace(place, name.size(), flag(name));
+    }
+  }
+  throw Error{kind, fmt::format("server {}: {}", side_, message), advice};
+}
+
 ModelServer ServedModelOptions::find_server(const Context& context) const {
+  return for_side([&] { return ask_server(context); });
+}
+
+ModelServer ServedModelOptions::ask_server(const Context& context) const {
   const remote_jobs::ServerAddress address = remote_jobs::server_address(url_, context.environment);
   ModelServer server{
       .plan = {.server = address.endpoint,
@@ -112,13 +149,15 @@ ModelServer ServedModelOptions::find_server(const Context& context) const {
 
 std::vector<int> ServedModelOptions::find_gpus(const Context& context, const device::Inventory& inventory,
                                                const ModelServer& server) const {
-  if (!gpus_.empty()) {
-    return device::numbers_of(inventory, gpus_);
-  }
-  if (server.plan.server.host_port.empty()) {
-    throw Error{ErrorKind::not_found, "the server is behind a socket without a port", "name its GPUs by --gpus"};
-  }
-  return serving::gpus_of_server(context.files, inventory, server.plan.server.host_port);
+  return for_side([&] {
+    if (!gpus_.empty()) {
+      return device::numbers_of(inventory, gpus_);
+    }
+    if (server.plan.server.host_port.empty()) {
+      throw Error{ErrorKind::not_found, "the server is behind a socket without a port", "name its GPUs by --gpus"};
+    }
+    return serving::gpus_of_server(context.files, inventory, server.plan.server.host_port);
+  });
 }
 
 }  // namespace zeus::cli

@@ -10,6 +10,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zeus::cli {
@@ -24,6 +26,9 @@ struct ModelServer {
 
 class ServedModelOptions {
  public:
+  // `side`: of one of several servers, whose flags end in it; empty for the only one.
+  explicit ServedModelOptions(std::string side = {}) : side_{std::move(side)} {}
+
   void declare(Options& options);
 
   // Asks the server for its models. Throws an Error if it does not answer, or not as such a server.
@@ -33,8 +38,14 @@ class ServedModelOptions {
                                            const ModelServer& server) const;
 
  private:
+  [[nodiscard]] std::string flag(std::string_view name) const;
+  [[nodiscard]] ModelServer ask_server(const Context& context) const;
   [[nodiscard]] std::string find_key(const Context& context) const;
+  // What `work` returns; its Errors name this side, and its flags.
+  template <typename Work>
+  [[nodiscard]] auto for_side(const Work& work) const;
 
+  std::string side_;
   std::string url_;
   std::string model_;
   std::optional<std::string> key_file_;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <utility>
@@ -151,6 +152,27 @@ std::string sort_choice() {
   return choice + "</select></label></p>\n";
 }
 
+Cell count_cell(std::string_view key, std::uint64_t count) {
+  return {.key = key, .value = static_cast<double>(count), .text = fmt::format("{}", count)};
+}
+
+std::string vote_table(std::span<const VoteCounts> votes) {
+  std::string rows;
+  for (const VoteCounts& one : votes) {
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", report::escaped(one.first),
+                        report::escaped(one.second));
+    for (const Cell& cell :
+         {count_cell("first_better", one.first_better), count_cell("second_better", one.second_better),
+          count_cell("neither", one.neither), count_cell("worth", one.worth), count_cell("not_worth", one.not_worth)}) {
+      rows += markup_of(cell);
+    }
+    rows += "</tr>\n";
+  }
+  return report::table("Which answer was better, and whether it was worth the energy that it took more",
+                       {"first", "second", "first better", "second better", "neither", "worth it", "not worth it"},
+                       rows);
+}
+
 struct FrontierPoint {
   double time = 0;
   double energy = 0;
@@ -239,7 +261,7 @@ std::vector<std::size_t> frontier(std::span<const BoardEntry> entries, std::stri
   return places;
 }
 
-std::string board_page(std::span<const BoardEntry> entries) {
+std::string board_page(std::span<const BoardEntry> entries, std::span<const VoteCounts> votes) {
   std::set<std::string> models;
   for (const BoardEntry& entry : entries) {
     models.insert(entry.result.model);
@@ -258,8 +280,14 @@ std::string board_page(std::span<const BoardEntry> entries) {
                                 {.value = fmt::format("{}", models.size()), .label = "models"}},
                     .sections = {},
                     .script = std::string{sorting}};
-  page.sections.push_back({"Energy against latency", charts + "</div>\n"});
-  page.sections.push_back({"Runs", sort_choice() + energy_table(entries) + time_table(entries) + reasons_of(entries)});
+  if (!entries.empty()) {
+    page.sections.push_back({"Energy against latency", charts + "</div>\n"});
+    page.sections.push_back(
+        {"Runs", sort_choice() + energy_table(entries) + time_table(entries) + reasons_of(entries)});
+  }
+  if (!votes.empty()) {
+    page.sections.push_back({"Votes", vote_table(votes)});
+  }
   return report::to_html(page);
 }
 

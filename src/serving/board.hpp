@@ -3,6 +3,7 @@
 #pragma once
 
 #include "serving/bench_result.hpp"
+#include "serving/votes.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -27,8 +28,8 @@ std::string gpus_text(const BenchResult& result);
 // less time between tokens (at the median). By that time, ascending. Results without both are not among them.
 std::vector<std::size_t> frontier(std::span<const BoardEntry> entries, std::string_view model);
 
-// A whole HTML page: a chart for each model, and a table that its reader can sort.
-std::string board_page(std::span<const BoardEntry> entries);
+// A whole HTML page: a chart for each model, a table that its reader can sort, and what was voted in arenas.
+std::string board_page(std::span<const BoardEntry> entries, std::span<const VoteCounts> votes);
 
 // One figure of two results.
 struct ComparedFigure {

@@ -1,5 +1,6 @@
 #include "serving/board.hpp"
 
+#include "serving/votes.hpp"
 #include "tests/support/golden.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,14 @@ TEST(Board, AFrontierHasWhatNoOtherBeatsInBoth) {
 }
 
 TEST(Board, MatchesTheReviewedPage) {
-  test::expect_golden("report/board.html", board_page(several()));
+  const std::vector<VoteCounts> votes{{.first = "large",
+                                       .second = "small",
+                                       .first_better = 12,
+                                       .second_better = 5,
+                                       .neither = 3,
+                                       .worth = 4,
+                                       .not_worth = 7}};
+  test::expect_golden("report/board.html", board_page(several(), votes));
 }
 
 TEST(Comparison, ADifferenceIsClearIfItsIntervalLeavesNothingOut) {

@@ -61,12 +61,15 @@ std::optional<Percentile> percentile(std::span<const PartValue> values, std::siz
     return std::nullopt;
   }
   const auto count = static_cast<double>(values.size());
-  // The value at this place of all of them; nothing beyond both ends.
-  const auto at = [&](double place) -> std::optional<double> {
-    const double index = std::ceil(place * count) - 1;
+  // The value that this part of all is at or below; nothing beyond both ends.
+  const auto at = [&](double part) -> std::optional<double> {
+    const double index = std::ceil(part * count) - 1;
     return index < 0 || index >= count ? std::nullopt : std::optional{values[static_cast<std::size_t>(index)].value};
   };
-  Percentile found{.value = at(share).value_or(values.front().value)};
+  const double place = share * (count - 1);
+  const auto below_place = static_cast<std::size_t>(place);
+  const std::size_t above_place = std::min(below_place + 1, values.size() - 1);
+  Percentile found{.value = std::lerp(values[below_place].value, values[above_place].value, place - std::floor(place))};
   std::vector<double> below(parts, 0.0);
   std::vector<double> all(parts, 0.0);
   for (const PartValue& one : values) {

@@ -30,7 +30,8 @@ struct Percentile {
   std::optional<double> high = {};
 };
 
-// The value that a share of all lies at or below. `values` are sorted by it. Nothing without values.
+// The value that a share of all lies at or below, between two of them in proportion. `values` are sorted by it. Nothing
+// without values.
 std::optional<Percentile> percentile(std::span<const PartValue> values, std::size_t parts, double share);
 
 }  // namespace zeus::serving

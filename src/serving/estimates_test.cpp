@@ -75,6 +75,12 @@ TEST(PercentileOf, ItsIntervalHoldsTheTrueOne) {
   EXPECT_GE(held, 930);
 }
 
+TEST(PercentileOf, LiesBetweenTwoValuesInProportion) {
+  const std::vector<PartValue> values{{.value = 1, .part = 0}, {.value = 2, .part = 1}, {.value = 4, .part = 2}};
+  EXPECT_DOUBLE_EQ(percentile(values, 3, 0.5)->value, 2.0);
+  EXPECT_DOUBLE_EQ(percentile(values, 3, 0.9)->value, 3.6);
+}
+
 TEST(PercentileOf, AnEndThatTooFewValuesLieBeyondIsUnknown) {
   const auto found = percentile(drawn_values(1, 20, 5), 20, 0.99);
   ASSERT_TRUE(found);

@@ -215,6 +215,16 @@ std::optional<Times> times_of(std::vector<PartValue> values, std::size_t parts) 
                .p99 = percentile_of(values, parts, 0.99)};
 }
 
+// Calls `gap` with both ends of each time between two pieces. Pieces that were read at once are one.
+template <typename Gap>
+void each_gap(const Answer& answer, const Gap& gap) {
+  for (std::size_t i = 1; i < answer.arrivals.size(); ++i) {
+    if (answer.arrivals[i] > answer.arrivals[i - 1]) {
+      gap(answer.arrivals[i - 1], answer.arrivals[i]);
+    }
+  }
+}
+
 // Each time belongs to the part in which it ended.
 void put_times(SteadyFigures& figures, const Window& window, std::span<const Answer> answers) {
   std::vector<PartValue> first;
@@ -229,9 +239,7 @@ void put_times(SteadyFigures& figures, const Window& window, std::span<const Ans
     if (!answer.arrivals.empty()) {
       add(first, answer.due, answer.arrivals.front());
     }
-    for (std::size_t i = 1; i < answer.arrivals.size(); ++i) {
-      add(between, answer.arrivals[i - 1], answer.arrivals[i]);
-    }
+    each_gap(answer, [&](Instant from, Instant to) { add(between, from, to); });
     if (answer.is_whole()) {
       add(whole, answer.due, answer.ended);
     }
@@ -290,6 +298,24 @@ SteadyFigures steady_figures(std::span<const Slice> slices, std::span<const Answ
   put_counts(figures, window, answers);
   put_times(figures, window, answers);
   return figures;
+}
+
+std::vector<std::vector<Seconds>> steady_gaps(std::span<const Slice> slices, std::span<const Answer> answers) {
+  std::vector<std::vector<Seconds>> gaps(answers.size());
+  const std::vector<Tally> tallies = tallies_of(slices, answers, token_counts(answers));
+  const SteadyWindow steady = steady_window(slices, tallies, answers);
+  if (!steady.is_there()) {
+    return gaps;
+  }
+  const Window window{slices, tallies, steady};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    each_gap(answers[i], [&](Instant from, Instant to) {
+      if (window.part_at(to)) {
+        gaps[i].push_back(to - from);
+      }
+    });
+  }
+  return gaps;
 }
 
 AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate) {

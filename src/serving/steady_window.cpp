@@ -1,5 +1,6 @@
 #include "serving/steady_window.hpp"
 
+#include "base/amount_text.hpp"
 #include "base/student_quantile.hpp"
 #include "jobs/scatter.hpp"
 
@@ -17,6 +18,7 @@ namespace zeus::serving {
 namespace {
 
 constexpr std::size_t fewest_slices = 20;
+constexpr Seconds least_time{5};  // that of so many slices
 constexpr std::size_t compared_parts = 10;
 constexpr double answers_in_window = 2.0;  // how long it lasts at least, in times of an answer
 
@@ -152,10 +154,15 @@ SteadyWindow steady_window(std::span<const Slice> slices, std::span<const Tally>
     window.first += dropped;
     window.count -= dropped;
   }
-  window.why_not = trend.empty()
-                       ? "the run is too short: between the time when every first answer had ended and the "
-                         "last request there is not enough to judge; send more requests"
-                       : fmt::format("the run never became steady: {}; send more requests, or fewer at once", trend);
+  if (trend.empty()) {
+    const Seconds time = all > 0 ? slices[window.first + all - 1].end - slices[window.first].begin : Seconds{0};
+    window.why_not = fmt::format(
+        "the run is too short: from the end of the first answers to the last request it has {}, and {} are needed; "
+        "send more requests (--requests)",
+        to_text(time), to_text(std::max(least_time, bounds->mean_time * answers_in_window)));
+  } else {
+    window.why_not = fmt::format("the run never became steady: {}; send more requests, or fewer at once", trend);
+  }
   return window;
 }
 
