@@ -28,7 +28,9 @@ using protocol::Status;
 
 constexpr const char* answer_window = "zeus llm arena";
 constexpr std::size_t most_waiting = 64;
-constexpr std::size_t most_kept = 1000;  // that can still be voted on
+constexpr std::size_t longest_prompt = std::size_t{256} << 10U;
+constexpr std::size_t longest_answer = std::size_t{4} << 20U;  // that a browser has not read yet
+constexpr std::size_t most_kept = 1000;                        // that can still be voted on
 constexpr std::array<std::string_view, 2> places{"left", "right"};
 // No script but the page's own, which writes what the models say as text alone.
 constexpr std::string_view content_policy =
@@ -65,14 +67,6 @@ struct Voted {
   }
 };
 
-transport::ServerLimits arena_limits() {
-  transport::ServerLimits limits;
-  limits.body = std::size_t{256} << 10U;  // of a prompt
-  limits.connections = 64;
-  limits.most_unsent = std::size_t{4} << 20U;
-  return limits;
-}
-
 transport::Answer answer_of(Status status, std::string_view type, std::string body) {
   return {.status = static_cast<int>(status),
           .headers = {{"Content-Type", std::string{type}},
@@ -86,8 +80,9 @@ transport::Answer refused(Status status, std::string_view why) {
   return answer_of(status, protocol::json_type, protocol::error_body(why));
 }
 
-std::string text_of(const MeasuredEnergy& measured) {
-  return measured.energy ? to_text(measured.energy->value, measured.energy->uncertainty) : "not known";
+transport::Answer refused(const Error& error) {
+  const bool is_asked = error.kind() == ErrorKind::corrupt_data || error.kind() == ErrorKind::invalid_argument;
+  return refused(is_asked ? Status::bad_request : Status::internal, error.message());
 }
 
 }  // namespace
@@ -119,11 +114,9 @@ struct Arena::Comparison {
 
   // Whether the better answer is known to have taken more energy.
   [[nodiscard]] bool asks_for_worth() const {
-    if (!better || *better == Better::neither || !answers[0].energy || !answers[1].energy) {
-      return false;
-    }
-    const std::size_t best = *better == Better::a ? 0 : 1;
-    return answers[best].energy->value > answers[1 - best].energy->value;
+    const bool is_known = better && *better != Better::neither && answers[0].energy && answers[1].energy;
+    const std::size_t best = better == Better::a ? 0 : 1;
+    return is_known && answers.at(best).energy->value > answers.at(1 - best).energy->value;
   }
 
   [[nodiscard]] std::string shown() const {
@@ -133,11 +126,11 @@ struct Arena::Comparison {
         const JudgedAnswer& one = answers[place == 0 ? left : 1 - left];
         json.put(places[place], [&] {
           json.put_fields(one);
-          json.put("shown", [&] {
-            json.put("tokens", one.output_tokens ? fmt::format("{}", *one.output_tokens) : "not known");
-            json.put("time", to_text(one.time));
-            json.put("energy", text_of({.energy = one.energy, .reason = {}, .remark = {}}));
-          });
+          json.put("shown_tokens", one.output_tokens ? fmt::format("{}", *one.output_tokens)
+                                                     : fmt::format("not known: {}", one.why_no_tokens));
+          json.put("shown_time", to_text(one.time));
+          json.put("shown_energy", one.energy ? to_text(one.energy->value, one.energy->uncertainty)
+                                              : fmt::format("not known: {}", one.why_no_energy));
         });
       }
       json.put("asks_for_worth", asks_for_worth());
@@ -150,7 +143,9 @@ Arena::Arena(transport::EventLoop& loop, Clock& clock, ArenaPlan plan, VoteFile&
     : clock_{&clock},
       plan_{std::move(plan)},
       votes_{&votes},
-      server_{loop, clock, arena_limits(),
+      server_{loop,
+              clock,
+              {.body = longest_prompt, .connections = 64, .most_unsent = longest_answer},
               [this](const std::shared_ptr<transport::Exchange>& exchange) { handle(exchange); }},
       workers_{2, most_waiting} {
 }
@@ -161,16 +156,17 @@ Arena::~Arena() {
 
 void Arena::handle(const std::shared_ptr<transport::Exchange>& exchange) {
   const transport::Request& request = exchange->request();
+  const std::string what = request.method + " " + request.path;
   const auto host = request.headers.get("host");
   if (const auto why = transport::why_foreign(request.headers)) {
     exchange->answer(refused(Status::forbidden, fmt::format("this comes from a page of another site: {}", *why)));
   } else if (!host || !transport::is_loopback_name(*host)) {
     exchange->answer(refused(Status::forbidden, "the arena is not known by that name; use localhost"));
-  } else if (request.method == "GET" && request.path == "/") {
+  } else if (what == "GET /") {
     exchange->answer(answer_of(Status::ok, "text/html; charset=utf-8", arena_page()));
-  } else if (request.method == "POST" && request.path == "/ask") {
+  } else if (what == "POST /ask") {
     ask_both(exchange);
-  } else if (request.method == "POST" && request.path == "/vote") {
+  } else if (what == "POST /vote") {
     if (!workers_.add("vote", [this, exchange] { exchange->answer(take_vote(exchange->request())); })) {
       exchange->answer(refused(Status::stuck, "too many votes wait here; vote again in a moment"));
     }
@@ -183,11 +179,11 @@ void Arena::ask_both(const std::shared_ptr<transport::Exchange>& exchange) {
   std::string prompt;
   try {
     prompt = records::record_from_json<Asked>(exchange->request().body, {.refusal = "this is not a prompt"}).prompt;
+    if (prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
+      throw Error{ErrorKind::invalid_argument, "the prompt is empty; write one"};
+    }
   } catch (const Error& error) {
-    return exchange->answer(refused(Status::bad_request, error.message()));
-  }
-  if (prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return exchange->answer(refused(Status::bad_request, "the prompt is empty; write one"));
+    return exchange->answer(refused(error));
   }
   const auto to = std::make_shared<Sending>();
   to->stream =
@@ -212,6 +208,9 @@ void Arena::ask_both(const std::shared_ptr<transport::Exchange>& exchange) {
 }
 
 void Arena::compare(Sending& to, const std::string& prompt) {
+  if (to.has_gone()) {
+    return;
+  }
   const auto comparison = std::make_shared<Comparison>();
   comparison->left = Random{plan_.seed, asked_++}.below(2);
   std::array<Answer, 2> answers;  // by place
@@ -229,7 +228,6 @@ void Arena::compare(Sending& to, const std::string& prompt) {
     other.join();
   } else {
     ask_at(0);
-    answers[1] = answers[0];
     if (answers[0].is_whole()) {
       ask_at(1);
     }
@@ -241,7 +239,15 @@ void Arena::compare(Sending& to, const std::string& prompt) {
     }
   }
   const std::string id = random_id();
-  keep(id, comparison);
+  {
+    const std::lock_guard guard{mutex_};
+    comparisons_[id] = comparison;
+    in_order_.push_back(id);
+    if (in_order_.size() > most_kept) {
+      comparisons_.erase(in_order_.front());
+      in_order_.pop_front();
+    }
+  }
   to.send([&](records::JsonWriter& json) { json.put("id", id); });
 }
 
@@ -259,8 +265,7 @@ Answer Arena::answer(Sending& to, std::size_t side, std::size_t place, const std
           json.put("text", text);
         });
       });
-  const Measurement measured = asked.monitor->settle(asked.monitor->end(answer_window));
-  const MeasuredEnergy energy = measured.total_gpu_energy();
+  const MeasuredEnergy energy = asked.monitor->settle(asked.monitor->end(answer_window)).total_gpu_energy();
   judged = {.url = asked.url,
             .model = asked.plan.request.model,
             .time = answer.ended - answer.sent,
@@ -269,16 +274,6 @@ Answer Arena::answer(Sending& to, std::size_t side, std::size_t place, const std
             .why_no_tokens = "the server did not say how many (no 'usage')",
             .why_no_energy = energy.reason};
   return answer;
-}
-
-void Arena::keep(const std::string& id, std::shared_ptr<Comparison> comparison) {
-  const std::lock_guard guard{mutex_};
-  comparisons_[id] = std::move(comparison);
-  in_order_.push_back(id);
-  if (in_order_.size() > most_kept) {
-    comparisons_.erase(in_order_.front());
-    in_order_.pop_front();
-  }
 }
 
 // Votes are taken one after the other, and nothing else changes a comparison that is kept.
@@ -308,8 +303,7 @@ transport::Answer Arena::take_vote(const transport::Request& request) {
     }
     return refused(Status::conflict, "this was voted already, or cannot be voted; ask again");
   } catch (const Error& error) {
-    const Status status = error.kind() == ErrorKind::corrupt_data ? Status::bad_request : Status::internal;
-    return refused(status, error.message());
+    return refused(error);
   }
 }
 

@@ -57,12 +57,10 @@ class Arena {
  private:
   struct Comparison;
   struct Sending;
-
   void handle(const std::shared_ptr<transport::Exchange>& exchange);
   void ask_both(const std::shared_ptr<transport::Exchange>& exchange);
   void compare(Sending& to, const std::string& prompt);
   Answer answer(Sending& to, std::size_t side, std::size_t place, const std::string& prompt, JudgedAnswer& judged);
-  void keep(const std::string& id, std::shared_ptr<Comparison> comparison);
   transport::Answer take_vote(const transport::Request& request);
 
   Clock* clock_;
@@ -78,7 +76,6 @@ class Arena {
   transport::Workers workers_;  // may still answer while they end
 };
 
-// The page itself.
 std::string arena_page();
 
 }  // namespace zeus::serving

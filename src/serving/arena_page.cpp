@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view question_part = R"html(
 <style>textarea,.answer{font:inherit;width:100%}.answer{white-space:pre-wrap;overflow-wrap:anywhere;min-height:6em;margin:0}
 button{font:inherit;padding:4px 14px;margin:4px 8px 4px 0}fieldset{border:1px solid var(--rule);border-radius:8px;margin:12px 0}
-h3{font-size:1rem;margin:0 0 4px}[hidden]{display:none}</style>
+h3{font-size:1rem;margin:0 0 4px}[hidden]{display:none}#result td{white-space:normal}</style>
 <form id="ask"><p><label for="prompt">Prompt</label><br><textarea id="prompt" rows="4" maxlength="100000" required autofocus></textarea></p>
 <button id="go">Ask both</button></form>
 <p id="state" role="status">Two models answer without their names. Vote for the better answer; then see what each took.</p>
@@ -73,7 +73,7 @@ constexpr std::string_view page_script = R"js(
       var shown=await (await post('/vote',{id:id,better:clicked.target.value})).json();
       document.querySelectorAll('#result td').forEach(function(cell){
         var key=cell.dataset.key.split('.'),one=shown[key[0]];
-        cell.textContent=key[1]==='model'?one.model:one.shown[key[1]];
+        cell.textContent=key[1]==='model'?one.model:one['shown_'+key[1]];
       });
       at('better').hidden=true;at('result').hidden=false;
       if(shown.asks_for_worth){say('Your vote is kept.');at('worth').hidden=false;at('worth').querySelector('button').focus();}

@@ -84,6 +84,9 @@ std::vector<VoteCounts> count_votes(std::span<const Vote> votes) {
       continue;
     }
     const auto& better = std::get<BetterVote>(vote);
+    if (counted.contains(better.id)) {
+      continue;  // voted again, since the first time was on disk and could not be said to be
+    }
     auto names = names_in(better);
     const bool turned = names.first > names.second;
     if (turned) {

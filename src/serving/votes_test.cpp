@@ -42,10 +42,11 @@ TEST(VoteFile, HasEveryVoteEvenAfterALineThatWasCutShort) {
 }
 
 TEST(VoteCounts, AreOfTwoModelsWhicheverWasNamedFirst) {
-  const std::vector<Vote> votes{vote_of("1", "x", "y", Better::a),        vote_of("2", "y", "x", Better::a),
-                                vote_of("3", "y", "x", Better::b),        vote_of("4", "x", "y", Better::neither),
-                                WorthVote{.id = "1", .worth = true},      WorthVote{.id = "2", .worth = false},
-                                WorthVote{.id = "unknown", .worth = true}};
+  const std::vector<Vote> votes{
+      vote_of("1", "x", "y", Better::a),         vote_of("2", "y", "x", Better::a),
+      vote_of("3", "y", "x", Better::b),         vote_of("4", "x", "y", Better::neither),
+      WorthVote{.id = "1", .worth = true},       WorthVote{.id = "2", .worth = false},
+      WorthVote{.id = "unknown", .worth = true}, vote_of("1", "x", "y", Better::a)};  // once more
   const auto counts = count_votes(votes);
   ASSERT_EQ(counts.size(), 1U);
   EXPECT_EQ(counts[0].first, "x");
