@@ -31,7 +31,7 @@ constexpr std::size_t most_waiting = 64;
 constexpr std::size_t longest_prompt = std::size_t{256} << 10U;
 constexpr std::size_t longest_answer = std::size_t{4} << 20U;  // that a browser has not read yet
 constexpr std::size_t most_kept = 1000;                        // that can still be voted on
-constexpr std::array<std::string_view, 2> places{"left", "right"};
+constexpr std::array<std::string_view, 2> place_names{"left", "right"};
 // No script but the page's own, which writes what the models say as text alone.
 constexpr std::string_view content_policy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; "
@@ -124,7 +124,7 @@ struct Arena::Comparison {
     json.object([&] {
       for (std::size_t place = 0; place < 2; ++place) {
         const JudgedAnswer& one = answers[place == 0 ? left : 1 - left];
-        json.put(places[place], [&] {
+        json.put(place_names[place], [&] {
           json.put_fields(one);
           json.put("shown_tokens", one.output_tokens ? fmt::format("{}", *one.output_tokens)
                                                      : fmt::format("not known: {}", one.why_no_tokens));
@@ -234,8 +234,8 @@ void Arena::compare(Sending& to, const std::string& prompt) {
   }
   for (std::size_t place = 0; place < 2; ++place) {
     if (!answers.at(place).is_whole()) {
-      return to.fail(fmt::format("There is no {} answer: {}, {}. Nothing can be voted; ask again.", places.at(place),
-                                 answers.at(place).failure, answers.at(place).detail));
+      return to.fail(fmt::format("There is no {} answer: {}, {}. Nothing can be voted; ask again.",
+                                 place_names.at(place), answers.at(place).failure, answers.at(place).detail));
     }
   }
   const std::string id = random_id();
@@ -261,7 +261,7 @@ Answer Arena::answer(Sending& to, std::size_t side, std::size_t place, const std
       asked.plan, body, *clock_, [&] { return !ends_ && !to.has_gone(); },
       [&](std::string_view text) {
         to.send([&](records::JsonWriter& json) {
-          json.put("place", places.at(place));
+          json.put("place", place_names.at(place));
           json.put("text", text);
         });
       });

@@ -28,7 +28,7 @@ namespace zeus::transport {
 
 namespace {
 
-constexpr int most_waiting = 1024;  // connections not yet accepted
+constexpr int most_unaccepted = 1024;  // connections not yet accepted
 
 std::filesystem::path lock_of(const std::filesystem::path& path) {
   return path.string() + ".lock";
@@ -165,7 +165,7 @@ UnixListener listen_now(const UnixSocketPlan& plan) {
     require(::lchown(inside.c_str(), plan.user.value_or(unchanged), plan.group.value_or(unchanged)), plan.path);
   }
   require(::chmod(inside.c_str(), plan.mode), plan.path);
-  require(::listen(made.socket.get(), most_waiting), plan.path);
+  require(::listen(made.socket.get(), most_unaccepted), plan.path);
   struct stat socket {};
   require(::lstat(inside.c_str(), &socket), plan.path);
   made.device = socket.st_dev;
@@ -224,7 +224,7 @@ std::vector<FileDescriptor> listen_on_tcp(const std::string& address) {
       return ::setsockopt(socket.get(), level, option, &yes, sizeof yes) == 0;
     };
     if (!socket || !set(SOL_SOCKET, SO_REUSEADDR) || (each->ai_family == AF_INET6 && !set(IPPROTO_IPV6, IPV6_V6ONLY)) ||
-        ::bind(socket.get(), each->ai_addr, each->ai_addrlen) != 0 || ::listen(socket.get(), most_waiting) != 0) {
+        ::bind(socket.get(), each->ai_addr, each->ai_addrlen) != 0 || ::listen(socket.get(), most_unaccepted) != 0) {
       if (errno == EADDRINUSE) {
         throw Error{ErrorKind::conflict, fmt::format("another server listens on {} already", address),
                     "end that server, or choose another port"};
