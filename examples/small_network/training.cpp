@@ -2,8 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace small_network {
+
+namespace {
+
+// The squared length of a sum of `count` gradients, divided by their number.
+double square_of_mean(const Network<float>::Parameters& sum, std::size_t count) {
+  double square = 0.0;
+  for (const float one : sum) {
+    square += static_cast<double>(one) * static_cast<double>(one);
+  }
+  return square / (static_cast<double>(count) * static_cast<double>(count));
+}
+
+}  // namespace
 
 double scaled_by_root(double rate, std::size_t reference, std::size_t batch_size) {
   return rate * std::sqrt(static_cast<double>(batch_size) / static_cast<double>(reference));
@@ -22,7 +36,7 @@ std::size_t Training::steps_per_epoch() const {
   return (course_.images_per_epoch + settings_.batch_size - 1) / settings_.batch_size;
 }
 
-double Training::step() {
+std::size_t Training::end_of_batch() {
   if (next_ == 0) {
     const std::uint64_t first = course_.held_out + epochs_ * course_.images_per_epoch;
     images_ =
@@ -30,14 +44,19 @@ double Training::step() {
                  course_.images_per_epoch);
     ++epochs_;
   }
-  const std::size_t end = std::min(next_ + settings_.batch_size, images_.size());
-  Network<float>::Parameters gradient{};
+  return std::min(next_ + settings_.batch_size, images_.size());
+}
+
+float Training::add_gradients(std::size_t from, std::size_t to, Network<float>::Parameters& gradient) const {
   float loss = 0.0F;
-  for (std::size_t i = next_; i < end; ++i) {
+  for (std::size_t i = from; i < to; ++i) {
     loss += network_.add_gradient(images_[i], gradient);
   }
-  const float share = 1.0F / static_cast<float>(end - next_);
-  const auto rate = static_cast<float>(settings_.learning_rate) * share;
+  return loss;
+}
+
+void Training::descend(const Network<float>::Parameters& gradient, std::size_t end) {
+  const auto rate = static_cast<float>(settings_.learning_rate) * (1.0F / static_cast<float>(end - next_));
   const auto momentum = static_cast<float>(settings_.momentum);
   Network<float>::Parameters& parameters = network_.parameters();
   for (std::size_t i = 0; i < parameter_count; ++i) {
@@ -45,6 +64,14 @@ double Training::step() {
     parameters[i] += velocity_[i];
   }
   next_ = end == images_.size() ? 0 : end;
+}
+
+double Training::step() {
+  const std::size_t end = end_of_batch();
+  const float share = 1.0F / static_cast<float>(end - next_);
+  Network<float>::Parameters gradient{};
+  const float loss = add_gradients(next_, end, gradient);
+  descend(gradient, end);
   return static_cast<double>(loss * share);
 }
 
@@ -52,6 +79,35 @@ void Training::epoch() {
   do {
     step();
   } while (next_ != 0);
+}
+
+std::vector<SharedStep> Training::shared_epoch(std::size_t devices) {
+  std::vector<SharedStep> steps;
+  do {
+    const std::size_t end = end_of_batch();
+    const std::size_t share = (end - next_) / devices;
+    if (end - next_ < settings_.batch_size || share * devices < settings_.batch_size) {
+      step();
+      continue;
+    }
+    SharedStep shared;
+    Network<float>::Parameters sum{};
+    for (std::size_t device = 0; device < devices; ++device) {
+      Network<float>::Parameters gradient{};
+      add_gradients(next_ + device * share, next_ + (device + 1) * share, gradient);
+      shared.mean_square += square_of_mean(gradient, share) / static_cast<double>(devices);
+      std::ranges::transform(sum, gradient, sum.begin(), std::plus<>{});
+    }
+    shared.square_of_mean = square_of_mean(sum, settings_.batch_size);
+    descend(sum, end);
+    steps.push_back(shared);
+  } while (next_ != 0);
+  return steps;
+}
+
+void Training::change_batch(std::size_t batch_size, double learning_rate) {
+  settings_.batch_size = std::clamp<std::size_t>(batch_size, 1, course_.images_per_epoch);
+  settings_.learning_rate = learning_rate;
 }
 
 double Training::accuracy() const {

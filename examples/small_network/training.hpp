@@ -28,6 +28,12 @@ struct Settings {
   std::uint64_t seed = 0;  // of the initial weights
 };
 
+// The gradients of a step of several devices, each of which has an equal share of the batch.
+struct SharedStep {
+  double mean_square = 0.0;     // the mean of the squared lengths of the devices' gradients
+  double square_of_mean = 0.0;  // the squared length of their mean, the gradient of the batch
+};
+
 // The learning rate for a batch size when it is `rate` for `reference`: it grows with the square root of the batch.
 double scaled_by_root(double rate, std::size_t reference, std::size_t batch_size);
 
@@ -40,11 +46,23 @@ class Training {
   // One step on the next mini-batch; every steps_per_epoch() of them are an epoch. Returns the mean loss before it.
   double step();
   void epoch();
+  // An epoch of so many devices (1 or more), which differs from one of a single device by rounding alone: its steps,
+  // without the last one if the batch that is left for it is smaller.
+  std::vector<SharedStep> shared_epoch(std::size_t devices);
+  // Between epochs: from the next one on.
+  void change_batch(std::size_t batch_size, double learning_rate);
   // The share of held-out images that are recognized. Does not change the run.
   [[nodiscard]] double accuracy() const;
   [[nodiscard]] const Network<float>& network() const { return network_; }
 
  private:
+  // The end of the mini-batch that begins at `next_`, drawing the epoch's images before its first one.
+  std::size_t end_of_batch();
+  // Of images of the epoch; returns the sum of their losses.
+  float add_gradients(std::size_t from, std::size_t to, Network<float>::Parameters& gradient) const;
+  // With the sum of the gradients of the images up to `end`.
+  void descend(const Network<float>::Parameters& gradient, std::size_t end);
+
   Course course_;
   Settings settings_;
   Network<float> network_;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace small_network {
 namespace {
@@ -77,6 +79,31 @@ TEST(Training, TakesAsManyStepsAsAnEpochHasBatches) {
     by_steps.step();
   }
   EXPECT_EQ(fingerprint(training.network()), fingerprint(by_steps.network()));
+}
+
+TEST(Training, OfSeveralDevicesDiffersFromThatOfOneByRoundingAlone) {
+  Training alone{clean_course, at_batch(128, 4)};
+  Training shared{clean_course, at_batch(128, 4)};
+  alone.epoch();
+  const std::vector<SharedStep> steps = shared.shared_epoch(4);
+  EXPECT_EQ(steps.size(), 16U);
+  for (const SharedStep& step : steps) {
+    EXPECT_GT(step.mean_square, step.square_of_mean);
+    EXPECT_GT(step.square_of_mean, 0.0);
+  }
+  for (std::size_t i = 0; i < parameter_count; ++i) {
+    EXPECT_NEAR(alone.network().parameters()[i], shared.network().parameters()[i], 1e-4F);
+  }
+  EXPECT_EQ((Training{clean_course, at_batch(128, 4)}.shared_epoch(1)[0].mean_square),
+            (Training{clean_course, at_batch(128, 4)}.shared_epoch(1)[0].square_of_mean));
+}
+
+TEST(Training, LeavesOutTheSharesOfABatchThatIsNotWhole) {
+  Training training{{.seed = 1, .images_per_epoch = 100, .held_out = 10}, at_batch(32, 1)};
+  EXPECT_EQ(training.shared_epoch(4).size(), 3U);
+  training.change_batch(50, 0.05);
+  EXPECT_EQ(training.steps_per_epoch(), 2U);
+  EXPECT_EQ(training.shared_epoch(2).size(), 2U);
 }
 
 TEST(Training, TakesBatchSizesThatCannotBeForTheNearestThatCan) {

@@ -33,6 +33,8 @@ void SimulatePaperCommand::declare(Options& options) {
       .add_option("--capriccio", slices_,
                   "CSV of the epochs that trainings on slices of drifting data took (docs/reproduce-nsdi23.md)")
       .path();
+  options.add_flag("--goodput", goodput_,
+                   "Also train a small network beside one whose batch size follows its goodput; some seconds a seed");
   options.add_option("--html", html_, "Where to write the page").also("--report").path().value_name("FILE|-");
   options.add_option("--json", json_, "Where to write the same figures as JSON; - is standard output")
       .path()
@@ -55,7 +57,8 @@ research::PaperStudy SimulatePaperCommand::study() const {
                 "and A40 are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
             .seeds = seeds_,
             .of_traces = false,
-            .slices = std::move(slices)};
+            .slices = std::move(slices),
+            .goodput = goodput_};
   }
   const trace::TrainTrace train = trace::parse_train_trace(train_trace_, read_input_file(train_trace_));
   std::vector<trace::PowerTrace> power;
@@ -65,7 +68,8 @@ research::PaperStudy SimulatePaperCommand::study() const {
   return {.gpus = research::paper_gpus(train, power),
           .source = "Everything but the power-limit plans is computed by replaying the traces given.",
           .seeds = seeds_,
-          .slices = std::move(slices)};
+          .slices = std::move(slices),
+          .goodput = goodput_};
 }
 
 int SimulatePaperCommand::run(Context& context) {

@@ -26,6 +26,7 @@ class SimulatePaperCommand final : public Command {
   std::string train_trace_;
   std::vector<std::string> power_traces_;
   std::string slices_;
+  bool goodput_ = false;
   std::optional<std::string> html_;
   std::optional<std::string> json_;
   std::uint64_t seeds_ = 20;

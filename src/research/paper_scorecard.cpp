@@ -1,8 +1,8 @@
 #include "research/paper_scorecard.hpp"
 
-#include "base/student_quantile.hpp"
 #include "research/paper_trials.hpp"
-#include "simulate/job_summary.hpp"
+#include "research/repetition.hpp"
+#include "research/shared_training.hpp"
 
 #include <zeus/error.hpp>
 
@@ -29,27 +29,6 @@ constexpr double widest = 0.2;
 // Energy over the batch size may fall by so much on its way up: four runs of each batch size scatter as much.
 constexpr double dent = 0.05;
 
-// The range in which one more repetition lies in 95 of 100 cases: the paper's numbers are of one experiment each.
-struct Found {
-  double value = 0.0;
-  std::optional<double> low = {};  // nothing if there is one seed
-  std::optional<double> high = {};
-};
-
-Found found_in(const std::vector<double>& of_seeds) {
-  simulate::Spread spread;
-  for (const double one : of_seeds) {
-    spread.add(one);
-  }
-  if (of_seeds.size() < 2) {
-    return {.value = spread.mean()};
-  }
-  const auto seeds = static_cast<double>(of_seeds.size());
-  const double half =
-      student_quantile(static_cast<int>(of_seeds.size()) - 1) * spread.deviation() * std::sqrt(1.0 + 1.0 / seeds);
-  return {.value = spread.mean(), .low = spread.mean() - half, .high = spread.mean() + half};
-}
-
 // How a number is written: its factor, decimals and unit.
 struct Style {
   double factor = 1.0;
@@ -73,7 +52,7 @@ std::string written(double value, const Style& style) {
                                     : fmt::format("{:.{}f}", shown, style.decimals);
 }
 
-std::string written(const Found& found, const Style& style) {
+std::string written(const Repetition& found, const Style& style) {
   const std::string value = written(found.value, style) + std::string{style.unit};
   return found.low ? fmt::format("{} ({} to {})", value, written(*found.low, style), written(*found.high, style))
                    : fmt::format("{} (one seed)", value);
@@ -115,9 +94,8 @@ class Scorecard {
             "as above; the section on a cluster replays generated groups");
     slices();
     profiling();
-    missing("pollux_time", "6.6", "time on four A40 against Pollux", "1.12 times",
-            "there is no trace of Pollux, nor of one training on several GPUs");
-    missing("pollux_energy", "6.6", "energy on four A40 against Pollux", "0.79 times", "as above");
+    goodput("time", "1.12 times");
+    goodput("energy", "0.79 times");
     sensitivity();
     return std::move(rows_);
   }
@@ -130,6 +108,11 @@ class Scorecard {
       throw Error{ErrorKind::internal, fmt::format("the study has no section '{}'", begins)};
     }
     return *place;
+  }
+
+  [[nodiscard]] bool has_section(std::string_view begins) const {
+    return std::ranges::any_of(sections_,
+                               [&](const records::FindingsSection& one) { return one.title.starts_with(begins); });
   }
 
   [[nodiscard]] const records::FindingsSamples& samples_of(std::string_view key) const {
@@ -163,7 +146,7 @@ class Scorecard {
                               : "the built-in models are fitted to some of the traces, and are not the traces";
   }
 
-  void add(records::ScorecardRow row, const Found& found, const Style& style, records::Verdict verdict,
+  void add(records::ScorecardRow row, const Repetition& found, const Style& style, records::Verdict verdict,
            std::string reason) {
     row.value = found.value;
     row.low = found.low;
@@ -175,8 +158,8 @@ class Scorecard {
   }
 
   // A number of the paper, beside one that scatters from seed to seed.
-  void number(records::ScorecardRow row, double paper, const Found& found, const Style& style, std::string why_differs,
-              std::string note = {}) {
+  void number(records::ScorecardRow row, double paper, const Repetition& found, const Style& style,
+              std::string why_differs, std::string note = {}) {
     records::Verdict verdict = records::Verdict::too_uncertain;
     if (found.low && (paper < *found.low || paper > *found.high)) {
       verdict = records::Verdict::differs;
@@ -200,7 +183,7 @@ class Scorecard {
   }
 
   // A claim without a number: that something lies above or below a bound.
-  void bound(records::ScorecardRow row, double at, bool above, const Found& found, const Style& style,
+  void bound(records::ScorecardRow row, double at, bool above, const Repetition& found, const Style& style,
              const std::string& criterion, const std::string& why_differs) {
     records::Verdict verdict = records::Verdict::too_uncertain;
     if (found.low) {
@@ -255,6 +238,7 @@ class Scorecard {
   void choices();
   void convergence();
   void slices();
+  void goodput(std::string_view of, std::string paper);
   void profiling();
   void sensitivity();
 
@@ -421,26 +405,26 @@ void Scorecard::convergence() {
     return ratios;
   };
   number(row("saved_least", "6.2, figure 6", "zeus saves at least, once it has converged"), 0.153,
-         found_in(saved(by_seed(energy, most))), percent,
+         repetition_of(saved(by_seed(energy, most))), percent,
          of_models("the best configuration of the traces saves more for each job than the paper's least"));
-  number(row("saved_most", "6.2, figure 6", "zeus saves up to"), 0.758, found_in(saved(by_seed(energy, least))),
+  number(row("saved_most", "6.2, figure 6", "zeus saves up to"), 0.758, repetition_of(saved(by_seed(energy, least))),
          percent, of_models("75.8 % lies beyond the optimum of the paper's own traces, which saves 74.7 % on average"),
          setting_.of_traces
              ? "beyond the optimum of the paper's own traces, which saves 74.7 % on average; the last five "
                "runs scatter about it"
              : "");
   number(row("faster_most", "6.2, figure 6", "zeus reduces training time by up to"), 0.601,
-         found_in(saved(by_seed(time, least))), percent,
+         repetition_of(saved(by_seed(time, least))), percent,
          of_models("the best configuration of the traces is faster than the paper's figure"));
   number(row("slower_most", "6.2, figure 6", "zeus increases training time by at most"), 0.128,
-         found_in(changed(by_seed(time, most))), change,
+         repetition_of(changed(by_seed(time, most))), change,
          of_models("the best configuration of the traces for eta 0.5 costs no job as much time"));
   const std::vector<double> less = ratios_of_regret(samples_of("regret_of_zeus"), samples_of("regret_of_grid"));
   bound(row("less_regret", "6.2, figures 7 and 19", "zeus has less regret than Grid search for every job"), 1.0, false,
-        found_in(less), fraction, "the highest of the jobs' ratios of regret, at the end",
+        repetition_of(less), fraction, "the highest of the jobs' ratios of regret, at the end",
         "the regret of some job is no less than Grid search's");
   const std::vector<double> worst = ratios_of_regret(samples_of("regret_of_grid"), samples_of("regret_of_zeus"));
-  number(row("grid_regret", "6.2", "Grid search has up to so many times zeus's regret"), 72.0, found_in(worst),
+  number(row("grid_regret", "6.2", "Grid search has up to so many times zeus's regret"), 72.0, repetition_of(worst),
          as_factor,
          "ours is at the end of all recurrences, and the paper's until convergence, which it does not define");
   const records::FindingsSamples& grid = samples_of("grid_ends_at_optimum");
@@ -461,8 +445,7 @@ void Scorecard::convergence() {
 void Scorecard::slices() {
   missing("capriccio", "6.4, figure 10", "drift leads to another batch size", "no number",
           "BERT on Capriccio was not trained; the section on drift lets a trace drift instead");
-  if (std::ranges::any_of(sections_,
-                          [](const records::FindingsSection& one) { return one.title.starts_with("Slices of"); })) {
+  if (has_section("Slices of")) {
     const std::vector<std::vector<double>>& until = samples_of("slices_until_another_of_zeus").values;
     const auto noticed = [](const std::vector<double>& seeds) {
       return std::ranges::count_if(seeds, [](double one) { return one > 0.0 && one <= 10.0; });
@@ -472,6 +455,21 @@ void Scorecard::slices() {
     rows_.back().reason =
         "BERT on Capriccio was not trained; the analogue is a small classifier really trained on slices of "
         "tweets, and counts seeds with another batch size within 10 recurrences";
+  }
+}
+
+void Scorecard::goodput(std::string_view of, std::string paper) {
+  missing(fmt::format("pollux_{}", of), "6.6", fmt::format("{} on four A40 against Pollux", of), std::move(paper),
+          "there is no trace of Pollux, nor of one training on several GPUs; --goodput trains an analogue");
+  if (has_section("Four GPUs")) {
+    // At eta 0.5.
+    const records::FindingsSamples& found = samples_of(fmt::format("goodput_{}_of_zeus_{}", of, interconnects[1].key));
+    rows_.back().here =
+        fmt::format("an analogue gives {}", written(repetition_of(found.values[found.values.size() / 2]), fraction));
+    rows_.back().reason =
+        "neither Pollux nor DeepSpeech2 was run; the analogue is a small network really trained, with modelled times "
+        "and "
+        "powers, beside the same training whose batch size follows its goodput";
   }
 }
 
@@ -504,11 +502,12 @@ void Scorecard::profiling() {
 void Scorecard::sensitivity() {
   const auto mean = [](const std::vector<double>& values) { return geometric_mean(values); };
   bound(row("eta_energy", "6.7, figure 22", "a higher eta saves more energy"), 1.0, false,
-        found_in(
+        repetition_of(
             quotients(by_seed(samples_of("energy_at_eta_1.0"), mean), by_seed(samples_of("energy_at_eta_0.0"), mean))),
         fraction, "energy at eta 1 / at eta 0, geometric mean of the jobs", "it does not here");
   bound(row("eta_time", "6.7, figure 22", "a lower eta saves more time"), 1.0, false,
-        found_in(quotients(by_seed(samples_of("time_at_eta_0.0"), mean), by_seed(samples_of("time_at_eta_1.0"), mean))),
+        repetition_of(
+            quotients(by_seed(samples_of("time_at_eta_0.0"), mean), by_seed(samples_of("time_at_eta_1.0"), mean))),
         fraction, "time at eta 0 / at eta 1, geometric mean of the jobs", "it does not here");
   std::vector<double> others;
   for (const std::string_view beta : {"1.5", "2.5", "3.0", "3.5", "4.0", "4.5", "5.0"}) {
@@ -516,7 +515,7 @@ void Scorecard::sensitivity() {
                                               by_seed(samples_of("energy_at_beta_2.0"), mean));
     others = others.empty() ? one : of_pairs(std::move(others), one, [](double a, double b) { return std::min(a, b); });
   }
-  bound(row("beta", "6.7, figure 12", "no beta takes less energy than 2"), 1.0, true, found_in(others), fraction,
+  bound(row("beta", "6.7, figure 12", "no beta takes less energy than 2"), 1.0, true, repetition_of(others), fraction,
         "energy of the best other beta / that of beta 2, geometric mean of the jobs",
         "some other beta takes a little less");
   const std::vector<double> stopping = by_seed(samples_of("cost_without_early_stopping"), mean);
@@ -526,8 +525,8 @@ void Scorecard::sensitivity() {
   for (std::size_t seed = 0; seed < stopping.size(); ++seed) {
     lead.push_back(stopping[seed] / std::max(pruning[seed], profiled[seed]));
   }
-  bound(row("early_stopping", "6.7, figure 13", "zeus benefits most from early stopping"), 1.0, true, found_in(lead),
-        fraction,
+  bound(row("early_stopping", "6.7, figure 13", "zeus benefits most from early stopping"), 1.0, true,
+        repetition_of(lead), fraction,
         "cost without it / the higher of those without pruning and without profiling, geometric mean of the jobs",
         "without pruning a batch size that failed is tried again, which costs most where epochs are expensive");
   std::vector<double> highest;
@@ -538,7 +537,7 @@ void Scorecard::sensitivity() {
   }
   bound(row("gpus", "6.7, figures 14 and 23",
             fmt::format("zeus saves energy on each GPU model ({})", fmt::join(setting_.gpus, ", "))),
-        1.0, false, found_in(highest), fraction,
+        1.0, false, repetition_of(highest), fraction,
         "energy / Default's, geometric mean of the jobs, the GPU that saves least", "it does not here");
   std::vector<std::string> without;
   for (const std::string_view gpu : {"A40", "V100", "RTX6000", "P100"}) {

@@ -4,6 +4,7 @@
 #include "research/paper_cluster.hpp"
 #include "research/paper_convergence.hpp"
 #include "research/paper_drift.hpp"
+#include "research/paper_goodput.hpp"
 #include "research/paper_potential.hpp"
 #include "research/paper_profiling.hpp"
 #include "research/paper_scorecard.hpp"
@@ -27,7 +28,7 @@ records::FindingsSection omissions() {
            "nothing here "
            "does. Both experiments use other data, as their sections say.",
            "Section 6.6 compares four A40 GPUs under Zeus with Pollux (12 % more time, 21 % less energy): there "
-           "is no trace of Pollux, nor one of several GPUs, to replay.",
+           "is no trace of Pollux, nor one of several GPUs, to replay. With --goodput an analogue is trained.",
            "Section 7 discusses single batch sizes and moves to other GPUs, and measures neither: `zeus simulate job` "
            "does, for any job (--move)."},
       .figures = {}};
@@ -71,6 +72,9 @@ records::Findings find_out(const PaperStudy& study, const std::function<void(std
   add("drift", [&] { return drift_section(main, seeds); });
   if (study.slices) {
     add("slices of tweets", [&] { return capriccio_section(main, *study.slices, seeds); });
+  }
+  if (study.goodput) {
+    add("four GPUs and goodput", [&] { return goodput_section(seeds); });
   }
   add("what profiling costs", [&] { return overhead_section(main); });
   add("the power-limit plans", [&] { return profiling_section(seeds); });

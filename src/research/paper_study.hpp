@@ -22,6 +22,7 @@ struct PaperStudy {
   std::uint64_t seeds = 0;                // above 0
   bool of_traces = true;                  // rather than the built-in models
   std::optional<SliceTrace> slices = {};  // of data that drifts
+  bool goodput = false;                   // whether to train beside a batch size that follows the goodput
 };
 
 // `progress` receives the name of each part as it starts.

@@ -80,6 +80,7 @@ PaperTrials run_trials(const simulate::Stage& stage, const simulate::SimulationO
     trials.total_energy.add(energy.value());
     trials.total_energies.push_back(energy.value());
     trials.total_time.add(time.value());
+    trials.total_times.push_back(time.value());
   }
   return trials;
 }

@@ -32,6 +32,7 @@ struct PaperTrials {
   std::vector<double> time_ratios = {};
   std::vector<double> regrets = {};
   std::vector<double> total_energies = {};
+  std::vector<double> total_times = {};
   std::vector<double> ends_at_optimum = {};  // 1 if the last run that reached the target was of the optimum, 0 if not
 };
 
