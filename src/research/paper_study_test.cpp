@@ -115,6 +115,32 @@ TEST(PaperStudy, UsesTheV100AsMainGpuAndShowsThePapersNumbersBesideItsOwn) {
   EXPECT_EQ(last.rows.back()[1], "-75.8 % to -15.3 %");
 }
 
+TEST(PaperStudy, ShowsAllFourGpusWhoseTracesAreGiven) {
+  std::vector<trace::PowerTrace> power;
+  for (const char* gpu : {"a40", "v100", "rtx6000", "p100"}) {
+    power.push_back(power_trace(fmt::format("trace/summary_power_{}.csv", gpu)));
+  }
+  const records::Findings findings =
+      find_out({.gpus = paper_gpus(train_trace(), power), .source = "Test.", .seeds = 2});
+  const records::FindingsTable& means = table_of(findings, "Geometric mean of energy / Default's");
+  ASSERT_EQ(means.rows.size(), 4U);
+  EXPECT_EQ(means.rows[2][0], "RTX6000");
+  EXPECT_EQ(means.rows[3][0], "P100");
+  const auto all = std::ranges::find(findings.scorecard, "gpus", &records::ScorecardRow::key);
+  ASSERT_NE(all, findings.scorecard.end());
+  EXPECT_NE(all->claim.find("(A40, V100, RTX6000, P100)"), std::string::npos) << all->claim;
+  EXPECT_EQ(std::ranges::count(findings.scorecard, "other_gpus", &records::ScorecardRow::key), 0);
+}
+
+TEST(PaperStudy, DoesWithoutALimitThatOneBatchSizeLacks) {
+  trace::PowerTrace power = power_trace("v100.csv");
+  std::erase_if(power.rows,
+                [](const trace::PowerRow& row) { return row.batch_size == 48 && row.profile.limit == Watts{175}; });
+  const records::Findings findings =
+      find_out({.gpus = paper_gpus(train_trace(), std::vector{power}), .source = "Test.", .seeds = 2});
+  EXPECT_EQ(table_of(findings, "The best (batch size, limit)").rows[0][3], "(96, 100 W)");
+}
+
 TEST(PaperStudy, FindsTheBestConfigurationOfTheTrace) {
   const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 1});
   const records::FindingsTable& best = table_of(findings, "The best (batch size, limit)");
