@@ -150,8 +150,12 @@ struct SliceTrials {
   std::vector<double> costs;        // of all slices, by seed
   std::vector<double> until;        // another batch size after the onset
   std::vector<double> usual_until;  // the same on the first slice alone: some policies change without any drift
-  simulate::Spread changes;         // before the onset, once settled
-  simulate::Spread usual_changes;   // the same many recurrences of the first slice alone
+  // Changes of batch size once settled, before the onset and until the end, and as many recurrences of the first slice
+  // alone.
+  std::vector<double> changes;
+  std::vector<double> usual_changes;
+  std::vector<double> all_changes;
+  std::vector<double> usual_all_changes;
 };
 
 SliceTrials try_slices(const std::vector<simulate::Stage>& stages, const SlicePolicy& policy, std::size_t onset,
@@ -167,7 +171,9 @@ SliceTrials try_slices(const std::vector<simulate::Stage>& stages, const SlicePo
                      .until = {},
                      .usual_until = {},
                      .changes = {},
-                     .usual_changes = {}};
+                     .usual_changes = {},
+                     .all_changes = {},
+                     .usual_all_changes = {}};
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const SliceRun run = run_slices(phases, policy, stages.size(), seed);
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -179,13 +185,12 @@ SliceTrials try_slices(const std::vector<simulate::Stage>& stages, const SlicePo
     }
     trials.costs.push_back(sum_of(run.cost));
     trials.until.push_back(until_another(run.chosen, onset));
-    const SliceRun usual =
-        run_slices(std::span{phases}.first(1), policy, std::min(onset + notice_within, stages.size()), seed);
+    const SliceRun usual = run_slices(std::span{phases}.first(1), policy, stages.size(), seed);
     trials.usual_until.push_back(until_another(usual.chosen, onset));
-    if (onset > settled_after) {
-      trials.changes.add(changes_between(run.chosen, settled_after, onset));
-      trials.usual_changes.add(changes_between(usual.chosen, settled_after, onset));
-    }
+    trials.changes.push_back(changes_between(run.chosen, settled_after, onset));
+    trials.usual_changes.push_back(changes_between(usual.chosen, settled_after, onset));
+    trials.all_changes.push_back(changes_between(run.chosen, settled_after, stages.size()));
+    trials.usual_all_changes.push_back(changes_between(usual.chosen, settled_after, stages.size()));
   }
   return trials;
 }
@@ -285,8 +290,8 @@ records::FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace
     };
     // Until then no changes are counted: a policy is still looking for the best batch size.
     const bool settled = onset > settled_after;
-    const auto mean_of = [&](const simulate::Spread& changes) {
-      return settled ? fmt::format("{:.2f}", changes.mean()) : std::string{};
+    const auto mean_of = [&](const std::vector<double>& changes) {
+      return settled ? fmt::format("{:.2f}", sum_of(changes) / static_cast<double>(seeds)) : std::string{};
     };
     const double total = sum_of(trials.costs);
     table.rows.push_back(
@@ -302,6 +307,13 @@ records::FindingsSection capriccio_section(const PaperGpu& gpu, const SliceTrace
     until.add("recurrences", trials.until);
     until.add("the same on the first slice alone", trials.usual_until);
     section.figures.emplace_back(std::move(until));
+    records::FindingsSamples changes{
+        .key = fmt::format("slices_changes_of_{}", policy.policy), .groups = {}, .values = {}};
+    changes.add("before the drift, after the 10th recurrence", trials.changes);
+    changes.add("the same on the first slice alone", trials.usual_changes);
+    changes.add("after the 10th recurrence", trials.all_changes);
+    changes.add("all of it on the first slice alone", trials.usual_all_changes);
+    section.figures.emplace_back(std::move(changes));
   }
   section.figures.insert(section.figures.begin(),
                          {std::move(energies), std::move(times), std::move(sizes), std::move(table)});

@@ -8,8 +8,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace zeus::research {
 namespace {
@@ -103,6 +107,28 @@ TEST(CapriccioSection, CountsNoChangesBeforeADriftThatComesAtOnce) {
       table_in(capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 6)), 1));
   EXPECT_EQ(table.rows[1][6], "");
   EXPECT_EQ(table.rows[1][7], "");
+}
+
+TEST(CapriccioSection, CountsTheChangesOfBatchSizeOfEachSeed) {
+  const records::FindingsSection section =
+      capriccio_section(small_gpu(), parse_slice_trace("e.csv", drifting(38, 21)), 3);
+  const auto changes_of = [&](const std::string& policy) -> std::vector<std::vector<double>> {
+    for (const records::FindingsFigure& figure : section.figures) {
+      const auto* const samples = std::get_if<records::FindingsSamples>(&figure);
+      if (samples != nullptr && samples->key == "slices_changes_of_" + policy) {
+        return samples->values;
+      }
+    }
+    return {};
+  };
+  // Before the drift, without one, with it, without one.
+  EXPECT_EQ(changes_of("default"), (std::vector<std::vector<double>>(4, std::vector<double>(3))));
+  const std::vector<std::vector<double>> changes = changes_of("lookahead");
+  ASSERT_EQ(changes.size(), 4U);
+  EXPECT_EQ(changes[0], changes[1]);
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    EXPECT_GT(changes[2][seed], changes[3][seed]);
+  }
 }
 
 TEST(CapriccioSection, SaysThatNothingDrifts) {

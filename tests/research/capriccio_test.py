@@ -111,18 +111,23 @@ class Capriccio(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(wanted, done.stderr)
 
-    def test_policies_follow_when_what_is_really_learned_drifts(self):
-        # The page's commands, literally; but for the seeds in the night.
+    def page_of(self, seeds: int, drift_day: int = 42) -> dict:
+        """By the page's commands, literally, but for the seeds in the night and the day of the drift."""
         (block,) = [one for one in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "generate.py" in one]
-        seeds = 40 if whole else 3
-        (self.folder / "examples").symlink_to(EXAMPLE.parent)
-        (self.folder / "build").symlink_to(build)
-        done = subprocess.run(["bash", "-e", "-c", block.replace("--seeds 3", f"--seeds {seeds}")], cwd=self.folder, capture_output=True,
-                              text=True, check=False, timeout=1800, env={**os.environ, "PATH": ":".join(
+        block = block.replace("--seeds 3", f"--seeds {seeds}").replace("--drift-day 42", f"--drift-day {drift_day}")
+        for name, target in (("examples", EXAMPLE.parent), ("build", build)):
+            if not (self.folder / name).exists():
+                (self.folder / name).symlink_to(target)
+        done = subprocess.run(["bash", "-e", "-c", block], cwd=self.folder, capture_output=True, text=True, check=False, timeout=1800,
+                              env={**os.environ, "PATH": ":".join(
                                   (str(pathlib.Path(python()).parent), str(zeus.parent), os.environ["PATH"]))})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("38 slices of 20000 tweets", done.stdout)
-        page = json.loads((self.folder / "capriccio.json").read_text())
+        return json.loads((self.folder / "capriccio.json").read_text())
+
+    def test_policies_follow_when_what_is_really_learned_drifts(self):
+        seeds = 40 if whole else 3
+        page = self.page_of(seeds)
         (section,) = [one for one in page["sections"] if one["title"].startswith("Slices of tweets")]
         (table,) = [figure for figure in section["figures"] if figure["kind"] == "table"]
         print(section["paragraphs"][0], *table["columns"], *(" | ".join(row) for row in table["rows"]), sep="\n")
@@ -138,7 +143,16 @@ class Capriccio(unittest.TestCase):
             self.assertGreaterEqual(noticed, 0.8 * seeds if whole else 2, policy)
             alone = sum(0 < one <= 10 for one in samples[f"slices_until_another_of_{policy}"][1])
             self.assertEqual(row[5], f"{alone} of {seeds}", "without drift")
+            before, on_one_slice, _, _ = samples[f"slices_changes_of_{policy}"]
+            self.assertLessEqual(sum(before), sum(on_one_slice), "no more changes without drift than without slices")
         self.assertEqual(alone, 0, "lookahead changes nothing without drift")
+        for seed in ("1", "2", "3"):
+            done = subprocess.run([build / "tests" / "slices_through_run", self.folder / "epochs.csv", "zeus", "10", seed],
+                                  capture_output=True, text=True, check=True, timeout=120)
+            (replay, through_run) = (line[8:].split() for line in done.stdout.splitlines())
+            self.assertGreaterEqual(len(replay), 38)
+            self.assertGreater(len(set(replay[10:])), 2, "after exploring, too")
+            self.assertEqual(replay, through_run, "`zeus run` takes the decisions of its replay")
         (row,) = [row for row in page["scorecard"] if row["key"] == "capriccio"]
         self.assertEqual((row["verdict"], row["here"][:12]), ("not repeated", "an analogue:"))
 
@@ -153,6 +167,18 @@ class Capriccio(unittest.TestCase):
 
 class Whole(Capriccio):
     """With --whole alone: it writes 4 GB."""
+
+    def test_slices_that_do_not_drift_lead_to_no_more_changes_than_one_slice(self):
+        # Before the drift of the page's slices, where an epoch suffices, and after it, where epochs scatter.
+        for day in (99, 0):
+            page = self.page_of(40, day)
+            samples = {figure["key"]: figure["values"] for section in page["sections"] for figure in section["figures"]
+                       if figure["kind"] == "samples"}
+            for policy in ("zeus", "lookahead"):
+                _, _, on_slices, on_one_slice = samples[f"slices_changes_of_{policy}"]
+                print(f"drift on day {day}, {policy}: {sum(on_slices) / 40:.2f} changes of batch size after the 10th of 38 recurrences, "
+                      f"{sum(on_one_slice) / 40:.2f} on the first slice alone")
+                self.assertLessEqual(sum(on_slices), sum(on_one_slice))
 
     def test_1600000_rows_take_a_minute_and_500_mb(self):
         self.generate()

@@ -94,6 +94,8 @@ run::RunOptions options_of(const Situation& situation) {
   options.eta = eta;
   options.beta = situation.beta;
   options.policy = situation.policy;
+  options.window = situation.window;
+  options.seed = situation.seed;
   options.max_epochs = situation.max_epochs;
   options.power_limits = situation.limits;
   options.profile_time = situation.profile_time;

@@ -8,6 +8,8 @@
 
 #include <zeus/units.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -48,6 +50,8 @@ struct Situation {
   physics::Demand demand = physics::Demand::of_work(1.0, 0.9, 0.3);
   std::vector<Watts> limits{Watts{100}, Watts{175}, Watts{250}};
   const char* policy = "zeus";
+  std::size_t window = 0;
+  std::uint64_t seed = 0;  // of the policy
   bool sets_limits = true;
   bool has_target = true;
   bool nan_in_odd_epochs = false;  // in place of a metric short of the target
