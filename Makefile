@@ -1,6 +1,6 @@
 # Start here. Each target sets up what it needs; `make test` and `make demo` are enough for a first look.
 
-.PHONY: build test demo bench results format check guards golden nightly packages setup clean
+.PHONY: build test demo bench results format check guards golden nightly packages setup clean wheels
 
 build: setup
 	cmake --preset release
@@ -36,6 +36,16 @@ packages: setup
 	cmake --build build-packages
 	cpack --config build-packages/CPackConfig.cmake
 
+# One wheel of the Python package, into build/wheels: for all CPythons from 3.9 on and glibc from 2.28 on, with the program `zeus`.
+# pip fetches what makes wheels.
+wheels: setup
+	cmake --preset release
+	cmake --build build --target zeus_wheel_parts
+	python3 -m venv build/wheel-maker
+	_PYTHON_HOST_PLATFORM=manylinux_2_28_x86_64 build/wheel-maker/bin/pip wheel --quiet --no-deps --wheel-dir build/wheels \
+	  --config-settings=build-dir=build/wheel-maker/made --config-settings=cmake.define.ZEUS_BUILT=$(CURDIR)/build .
+	@ls build/wheels/*.whl
+
 # All checks that need no build of the project.
 check: setup guards
 	tools/check_alone.py --changed
@@ -59,8 +69,8 @@ golden: build
 	ZEUS_UPDATE_GOLDEN=1 ctest --preset release -j $$(nproc)
 	git --no-pager diff --stat -- tests/golden
 
-nightly: test packages
-	ctest --preset release -C Nightly -R '^(.*_(all|full|many|several|whole|population|when_busy)$$|sweep.population|demo.seeds|packaging.fresh_debian|run.(followed|quick_start|ways|truth|recurring|one_story)|python.(clone|examples|ranks))'
+nightly: test packages wheels
+	ctest --preset release -C Nightly -R '^(.*_(all|full|many|several|whole|population|when_busy)$$|sweep.population|demo.seeds|packaging.(fresh_debian|wheel_in_debians)|run.(followed|quick_start|ways|truth|recurring|one_story)|python.(clone|examples|ranks))'
 	tools/check_alone.py
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan

@@ -33,7 +33,7 @@ Enum named(const std::string& name) {
   if (const std::optional<Enum> value = field::named<Enum>(name)) {
     return *value;
   }
-  throw py::value_error{"no such choice: " + name};
+  fail(PyExc_ValueError, "no such choice: " + name);
 }
 
 Reading<Watts> limit_of(const Gpu& gpu, const std::string& name) {
@@ -47,7 +47,7 @@ Reading<Watts> limit_of(const Gpu& gpu, const std::string& name) {
       return gpu.power_limits().*limit;
     }
   }
-  throw py::value_error{"no such limit: " + name};
+  fail(PyExc_ValueError, "no such limit: " + name);
 }
 
 // Reads without the GIL, and turns the reading into the value or the exception.
@@ -56,115 +56,105 @@ auto reading(const Read& read) {
   return value_of(without_gil(read));
 }
 
-void bind_gpu(py::module_& module) {
-  py::class_<Gpu>(module, "Gpu", "The readings of one GPU.")
-      .def_property_readonly("index", &Gpu::index)
-      .def_property_readonly("driver_index", &Gpu::driver_index)
-      .def_property_readonly("vendor",
-                             [](const Gpu& self) { return self.vendor() == GpuVendor::nvidia ? "nvidia" : "amd"; })
-      .def_property_readonly("name", &Gpu::name)
-      .def_property_readonly("uuid", &Gpu::uuid)
-      .def_property_readonly("pci_address", &Gpu::pci_address)
-      .def_property_readonly("driver", &Gpu::driver)
-      .def("energy_mj", [](const Gpu& self) { return milli(reading([&self] { return self.energy(); }).value()); })
-      .def(
-          "power_mw",
-          [](const Gpu& self, const std::string& kind, const std::string& scope) {
-            const auto wanted = std::pair{named<PowerKind>(kind), named<PowerScope>(scope)};
-            return milli(reading([&] { return self.power(wanted.first, wanted.second); }).power.value());
-          },
-          py::arg("kind"), py::arg("scope"))
-      .def("temperature_c",
-           [](const Gpu& self) { return reading([&self] { return self.temperature(); }).temperature.value(); })
-      .def(
-          "power_limit_mw",
-          [](const Gpu& self, const std::string& which) {
-            return milliwatts_of(without_gil([&] { return limit_of(self, which); }));
-          },
-          py::arg("which"))
-      .def(
+void bind_gpu(const Object& module) {
+  Class<Gpu>(module, "Gpu", "The readings of one GPU.")
+      .property("index", As<&Gpu::index>{})
+      .property("driver_index", As<&Gpu::driver_index>{})
+      .property("vendor", [](const Gpu& self) { return self.vendor() == GpuVendor::nvidia ? "nvidia" : "amd"; })
+      .property("name", As<&Gpu::name>{})
+      .property("uuid", As<&Gpu::uuid>{})
+      .property("pci_address", As<&Gpu::pci_address>{})
+      .property("driver", As<&Gpu::driver>{})
+      .method("energy_mj", [](const Gpu& self) { return milli(reading([&self] { return self.energy(); }).value()); })
+      .method("power_mw",
+              [](const Gpu& self, const std::string& kind, const std::string& scope) {
+                const auto wanted = std::pair{named<PowerKind>(kind), named<PowerScope>(scope)};
+                return milli(reading([&] { return self.power(wanted.first, wanted.second); }).power.value());
+              },
+              {"kind", "scope"})
+      .method("temperature_c",
+              [](const Gpu& self) { return reading([&self] { return self.temperature(); }).temperature.value(); })
+      .method("power_limit_mw",
+              [](const Gpu& self, const std::string& which) {
+                return milliwatts_of(without_gil([&] { return limit_of(self, which); }));
+              },
+              {"which"})
+      .method(
           "supported_memory_clocks_mhz",
           [](const Gpu& self) { return megahertz_of(without_gil([&self] { return self.supported_memory_clocks(); })); })
-      .def(
-          "supported_graphics_clocks_mhz",
-          [](const Gpu& self, double memory_mhz) {
-            return megahertz_of(without_gil([&] { return self.supported_graphics_clocks(Megahertz{memory_mhz}); }));
-          },
-          py::arg("memory_mhz"))
-      .def(
-          "clock_mhz",
-          [](const Gpu& self, const std::string& domain) {
-            return std::llround(reading([&] { return self.clock(named<ClockDomain>(domain)); }).value());
-          },
-          py::arg("domain"))
-      .def("persistence_mode", [](const Gpu& self) { return reading([&self] { return self.persistence_mode(); }); })
-      .def("throttle_reasons",
-           [](const Gpu& self) { return to_string(reading([&self] { return self.throttle_reasons(); })); })
-      .def_property_readonly("is_leased",
-                             [](const Gpu& self) { return without_gil([&self] { return self.is_leased(); }); })
-      .def(
-          "lease",
-          [](const Gpu& self, double term_s) {
-            return without_gil([&] { return std::make_unique<GpuLease>(self.lease(Seconds{term_s})); });
-          },
-          py::arg("term_s"));
+      .method("supported_graphics_clocks_mhz",
+              [](const Gpu& self, double memory_mhz) {
+                return megahertz_of(without_gil([&] { return self.supported_graphics_clocks(Megahertz{memory_mhz}); }));
+              },
+              {"memory_mhz"})
+      .method("clock_mhz",
+              [](const Gpu& self, const std::string& domain) {
+                return std::llround(reading([&] { return self.clock(named<ClockDomain>(domain)); }).value());
+              },
+              {"domain"})
+      .method("persistence_mode", [](const Gpu& self) { return reading([&self] { return self.persistence_mode(); }); })
+      .method("throttle_reasons",
+              [](const Gpu& self) { return to_string(reading([&self] { return self.throttle_reasons(); })); })
+      .property("is_leased", [](const Gpu& self) { return without_gil([&self] { return self.is_leased(); }); })
+      .method("lease",
+              [](const Gpu& self, double term_s) {
+                return without_gil([&] { return std::make_unique<GpuLease>(self.lease(Seconds{term_s})); });
+              },
+              {"term_s"});
 }
 
-void bind_lease(py::module_& module) {
-  py::class_<GpuLease>(module, "Lease", "The right to set one GPU; the GPU is put back when it ends.")
-      .def(
+void bind_lease(const Object& module) {
+  Class<GpuLease>(module, "Lease", "The right to set one GPU; the GPU is put back when it ends.")
+      .method(
           "set_power_limit_mw",
           [](GpuLease& self, double milliwatts) {
             return milliwatts_of(without_gil([&] { return self.set_power_limit(Milliwatts{milliwatts}); }));
           },
-          py::arg("milliwatts"), "Returns the enforced limit.")
-      .def(
-          "lock_clocks",
-          [](GpuLease& self, const std::string& domain, double minimum_mhz, double maximum_mhz) {
-            without_gil([&] {
-              self.lock_clocks(named<ClockDomain>(domain),
-                               {.minimum = Megahertz{minimum_mhz}, .maximum = Megahertz{maximum_mhz}});
-            });
-          },
-          py::arg("domain"), py::arg("minimum_mhz"), py::arg("maximum_mhz"))
-      .def(
-          "unlock_clocks",
-          [](GpuLease& self, const std::string& domain) {
-            without_gil([&] { self.unlock_clocks(named<ClockDomain>(domain)); });
-          },
-          py::arg("domain"))
-      .def(
-          "set_persistence_mode",
-          [](GpuLease& self, bool enabled) { return reading([&] { return self.set_persistence_mode(enabled); }); },
-          py::arg("enabled"))
-      .def_property_readonly("overruled",
-                             [](const GpuLease& self) { return without_gil([&self] { return self.overruled(); }); })
-      .def("restore", [](GpuLease& self) { without_gil([&self] { self.restore(); }); })
-      .def("renew", [](GpuLease& self) { without_gil([&self] { self.renew(); }); })
-      .def("release", [](GpuLease& self) { without_gil([&self] { self.release(); }); });
+          {"milliwatts"}, "Returns the enforced limit.")
+      .method("lock_clocks",
+              [](GpuLease& self, const std::string& domain, double minimum_mhz, double maximum_mhz) {
+                without_gil([&] {
+                  self.lock_clocks(named<ClockDomain>(domain),
+                                   {.minimum = Megahertz{minimum_mhz}, .maximum = Megahertz{maximum_mhz}});
+                });
+              },
+              {"domain", "minimum_mhz", "maximum_mhz"})
+      .method("unlock_clocks",
+              [](GpuLease& self, const std::string& domain) {
+                without_gil([&] { self.unlock_clocks(named<ClockDomain>(domain)); });
+              },
+              {"domain"})
+      .method("set_persistence_mode",
+              [](GpuLease& self, bool enabled) { return reading([&] { return self.set_persistence_mode(enabled); }); },
+              {"enabled"})
+      .property("overruled", [](const GpuLease& self) { return without_gil([&self] { return self.overruled(); }); })
+      .method("restore", [](GpuLease& self) { without_gil([&self] { self.restore(); }); })
+      .method("renew", [](GpuLease& self) { without_gil([&self] { self.renew(); }); })
+      .method("release", [](GpuLease& self) { without_gil([&self] { self.release(); }); });
 }
 
-void bind_cpu(py::module_& module) {
-  py::class_<CpuPackage>(module, "Cpu", "The readings of one CPU package and the memory behind it.")
-      .def_property_readonly("index", &CpuPackage::index)
-      .def_property_readonly("name", &CpuPackage::name)
-      .def_property_readonly("counts_memory", &CpuPackage::counts_memory)
-      .def("energy_mj", [](const CpuPackage& self) { return reading([&self] { return self.energy(); }).value() * 1e3; })
-      .def("memory_energy_mj",
-           [](const CpuPackage& self) { return reading([&self] { return self.memory_energy(); }).value() * 1e3; });
+void bind_cpu(const Object& module) {
+  Class<CpuPackage>(module, "Cpu", "The readings of one CPU package and the memory behind it.")
+      .property("index", As<&CpuPackage::index>{})
+      .property("name", As<&CpuPackage::name>{})
+      .property("counts_memory", As<&CpuPackage::counts_memory>{})
+      .method("energy_mj",
+              [](const CpuPackage& self) { return reading([&self] { return self.energy(); }).value() * 1e3; })
+      .method("memory_energy_mj",
+              [](const CpuPackage& self) { return reading([&self] { return self.memory_energy(); }).value() * 1e3; });
 }
 
 }  // namespace
 
-void bind_device(py::module_& module) {
+void bind_device(const Object& module) {
   bind_gpu(module);
   bind_lease(module);
   bind_cpu(module);
-  module.def(
-      "gpus", [] { return without_gil([] { return gpus(); }); }, "The GPUs that this program sees.");
-  module.def("cpus", [] { return without_gil([] { return cpus(); }); });
-  module.def(
-      "device_problems",
+  add_function(
+      module, "gpus", [] { return without_gil([] { return gpus(); }); }, {}, "The GPUs that this program sees.");
+  add_function(module, "cpus", [] { return without_gil([] { return cpus(); }); });
+  add_function(
+      module, "device_problems",
       [] {
         std::vector<std::tuple<std::string, std::string, std::string>> result;
         for (const DeviceProblem& problem : without_gil([] { return device_problems(); })) {
@@ -172,7 +162,7 @@ void bind_device(py::module_& module) {
         }
         return result;
       },
-      "What does not work here, as (device, what is wrong, what to do).");
+      {}, "What does not work here, as (device, what is wrong, what to do).");
 }
 
 }  // namespace zeus::python

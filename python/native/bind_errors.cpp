@@ -5,6 +5,9 @@
 #include <zeus/error.hpp>
 
 #include <exception>
+#include <new>
+#include <string>
+#include <string_view>
 
 namespace zeus::python {
 
@@ -34,39 +37,48 @@ const char* class_of(ErrorKind kind) {
   return "ZeusInternalError";
 }
 
+// Sets Python's exception.
 void raise(const Error& error) {
   try {
-    const py::object type = py::module_::import("zeus_cpp.exception").attr(class_of(error.kind()));
-    const py::object exception = type(error.what());
-    exception.attr("advice") = error.advice();
-    PyErr_SetObject(type.ptr(), exception.ptr());
-  } catch (py::error_already_set& while_raising) {
+    const Object package = Object::owned(PyImport_ImportModule("zeus_cpp.exception"));
+    const Object type = package.attribute(class_of(error.kind()));
+    const Object exception = type(std::string_view{error.what()});
+    exception.set_attribute("advice", to_python(error.advice()));
+    PyErr_SetObject(type.get(), exception.get());
+  } catch (const PythonError& while_raising) {
     while_raising.restore();
   }
 }
 
 }  // namespace
 
-void raise_failure(const Failure& failure) {
-  const py::object type = py::module_::import("zeus_cpp._native").attr("ReadingError");
-  PyErr_SetObject(type.ptr(), py::make_tuple(field::name_of(failure.reason), to_string(failure)).ptr());
-  throw py::error_already_set{};
+void set_exception() noexcept {
+  try {
+    throw;
+  } catch (const PythonError& error) {
+    error.restore();
+  } catch (const Error& error) {
+    raise(error);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown failure in libzeus");
+  }
 }
 
-void bind_errors(py::module_& module) {
-  const py::object reading_error = py::reinterpret_steal<py::object>(
-      PyErr_NewExceptionWithDoc("zeus_cpp._native.ReadingError",
-                                "A device has no value: (name of the reason, message).", PyExc_Exception, nullptr));
-  module.add_object("ReadingError", reading_error);
-  py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
-    try {
-      if (thrown) {
-        std::rethrow_exception(thrown);
-      }
-    } catch (const Error& error) {
-      raise(error);
-    }
-  });
+void raise_failure(const Failure& failure) {
+  const Object type = Object::owned(PyImport_ImportModule("zeus_cpp._native")).attribute("ReadingError");
+  PyErr_SetObject(type.get(), tuple_of(field::name_of(failure.reason), to_string(failure)).get());
+  throw PythonError{};
+}
+
+void bind_errors(const Object& module) {
+  module.set_attribute("ReadingError",
+                       Object::owned(PyErr_NewExceptionWithDoc("zeus_cpp._native.ReadingError",
+                                                               "A device has no value: (name of the reason, message).",
+                                                               PyExc_Exception, nullptr)));
 }
 
 }  // namespace zeus::python

@@ -1,10 +1,7 @@
 // zeus::PipelineClocks, zeus::PipelineProfiler and zeus::plan_pipeline for Python.
 #include "bindings.hpp"
-#include "freed_without_gil.hpp"
 
 #include <zeus/pipeline.hpp>
-
-#include <pybind11/functional.h>
 
 #include <memory>
 #include <optional>
@@ -14,6 +11,11 @@
 #include <vector>
 
 namespace zeus::python {
+
+template <>
+inline constexpr bool waits_to_end<PipelineClocks> = true;
+template <>
+inline constexpr bool waits_to_end<PipelineProfiler> = true;
 
 namespace {
 
@@ -63,7 +65,7 @@ PipelineRank rank_from(const RankTuple& tuple) {
   return rank;
 }
 
-py::dict plan_ranks(const std::vector<RankTuple>& tuples, double blocking_power, int copies, double max_slowdown) {
+Dict plan_ranks(const std::vector<RankTuple>& tuples, double blocking_power, int copies, double max_slowdown) {
   std::vector<PipelineRank> ranks;
   ranks.reserve(tuples.size());
   for (const RankTuple& tuple : tuples) {
@@ -72,85 +74,73 @@ py::dict plan_ranks(const std::vector<RankTuple>& tuples, double blocking_power,
   const PipelinePlanOptions options{
       .blocking_power = Watts{blocking_power}, .copies = copies, .max_slowdown = max_slowdown};
   const PlannedPipeline plan = without_gil([&] { return plan_pipeline(ranks, options); });
-  py::list frequencies;
+  List frequencies;
   for (const std::vector<PipelineInstruction>& rank : plan.ranks) {
-    py::list instructions;
+    List instructions;
     for (const PipelineInstruction& one : rank) {
-      instructions.append(py::make_tuple(one.name, one.frequency.value()));
+      instructions.append(tuple_of(one.name, one.frequency.value()));
     }
-    frequencies.append(std::move(instructions));
+    frequencies.append(instructions);
   }
-  py::dict planned;
-  planned["time_s"] = plan.time.value();
-  planned["energy_j"] = plan.energy.value();
-  planned["fastest_time_s"] = plan.fastest_time.value();
-  planned["fastest_energy_j"] = plan.fastest_energy.value();
-  planned["frequencies"] = std::move(frequencies);
+  Dict planned;
+  planned.set("time_s", plan.time.value());
+  planned.set("energy_j", plan.energy.value());
+  planned.set("fastest_time_s", plan.fastest_time.value());
+  planned.set("fastest_energy_j", plan.fastest_energy.value());
+  planned.set("frequencies", frequencies);
   return planned;
 }
 
 }  // namespace
 
-void bind_pipeline(py::module_& module) {
-  py::class_<PipelineClocks, FreedWithoutGil<PipelineClocks>>(module, "PipelineClocks",
-                                                              "Sets one GPU's clocks along a plan.")
-      .def(py::init([](const std::vector<std::pair<std::string, double>>& instructions, int gpu,
-                       std::optional<double> lead_s) {
-             return FreedWithoutGil<PipelineClocks>{make_clocks(instructions, gpu, lead_s).release()};
-           }),
-           py::arg("instructions"), py::arg("gpu"), py::arg("lead_s"))
-      .def(
-          "begin", [](PipelineClocks& self, const std::string& name) { without_gil([&] { self.begin(name); }); },
-          py::arg("instruction"))
-      .def(
-          "end", [](PipelineClocks& self, const std::string& name) { without_gil([&] { self.end(name); }); },
-          py::arg("instruction"))
-      .def("end_iteration", [](PipelineClocks& self) { without_gil([&self] { self.end_iteration(); }); })
-      .def_property_readonly("latency",
-                             [](const PipelineClocks& self) -> std::optional<double> {
-                               const auto seen = without_gil([&self] { return self.latency(); });
-                               return seen ? std::optional{seen->value()} : std::nullopt;
-                             })
-      .def_property_readonly("trouble",
-                             [](const PipelineClocks& self) { return without_gil([&] { return self.trouble(); }); })
-      .def("close", [](PipelineClocks& self) { without_gil([&self] { self.close(); }); });
+void bind_pipeline(const Object& module) {
+  Class<PipelineClocks>(module, "PipelineClocks", "Sets one GPU's clocks along a plan.")
+      .made_by(As<&make_clocks>{}, {"instructions", "gpu", "lead_s"})
+      .method("begin", [](PipelineClocks& self, const std::string& name) { without_gil([&] { self.begin(name); }); },
+              {"instruction"})
+      .method("end", [](PipelineClocks& self, const std::string& name) { without_gil([&] { self.end(name); }); },
+              {"instruction"})
+      .method("end_iteration", [](PipelineClocks& self) { without_gil([&self] { self.end_iteration(); }); })
+      .property("latency",
+                [](const PipelineClocks& self) -> std::optional<double> {
+                  const auto seen = without_gil([&self] { return self.latency(); });
+                  return seen ? std::optional{seen->value()} : std::nullopt;
+                })
+      .property("trouble", [](const PipelineClocks& self) { return without_gil([&] { return self.trouble(); }); })
+      .method("close", [](PipelineClocks& self) { without_gil([&self] { self.close(); }); });
 
   // Callables take the GIL for each call, and their exceptions pass through.
-  py::class_<PipelineProfiler, FreedWithoutGil<PipelineProfiler>>(module, "PipelineProfiler",
-                                                                  "Measures a stage's instructions alone.")
-      .def(py::init([](int gpu, double window_s) {
-             return FreedWithoutGil<PipelineProfiler>{
-                 without_gil([&] {
-                   return std::make_unique<PipelineProfiler>(
-                       PipelineProfilerOptions{.gpu = gpu, .window = Seconds{window_s}});
-                 }).release()};
-           }),
-           py::arg("gpu"), py::arg("window_s"))
-      .def(
-          "measure_blocking",
-          [](PipelineProfiler& self, const std::function<void()>& wait) -> std::optional<double> {
-            const auto power = without_gil([&] { return self.measure_blocking(wait); });
-            return power ? std::optional{power->value()} : std::nullopt;
+  Class<PipelineProfiler>(module, "PipelineProfiler", "Measures a stage's instructions alone.")
+      .made_by(
+          [](int gpu, double window_s) {
+            return without_gil([&] {
+              return std::make_unique<PipelineProfiler>(
+                  PipelineProfilerOptions{.gpu = gpu, .window = Seconds{window_s}});
+            });
           },
-          py::arg("wait"))
-      .def(
+          {"gpu", "window_s"})
+      .method("measure_blocking",
+              [](PipelineProfiler& self, const std::function<void()>& wait) -> std::optional<double> {
+                const auto power = without_gil([&] { return self.measure_blocking(wait); });
+                return power ? std::optional{power->value()} : std::nullopt;
+              },
+              {"wait"})
+      .method(
           "measure",
           [](PipelineProfiler& self, int stage, const std::string& instruction, const PipelineProfiler::Work& work,
              const std::string& including) { without_gil([&] { self.measure(stage, instruction, work, including); }); },
-          py::arg("stage"), py::arg("instruction"), py::arg("work"), py::arg("including"))
-      .def(
-          "measure_beside",
-          [](PipelineProfiler& self, int stage, const std::string& instruction, double frequency,
-             const PipelineProfiler::Work& work, const std::string& including) {
-            without_gil([&] { self.measure_beside(stage, instruction, Megahertz{frequency}, work, including); });
-          },
-          py::arg("stage"), py::arg("instruction"), py::arg("frequency"), py::arg("work"), py::arg("including"))
-      .def_property_readonly("rows", rows_of)
-      .def_property_readonly("trouble", &PipelineProfiler::trouble)
-      .def("close", [](PipelineProfiler& self) { without_gil([&self] { self.close(); }); });
+          {"stage", "instruction", "work", "including"})
+      .method("measure_beside",
+              [](PipelineProfiler& self, int stage, const std::string& instruction, double frequency,
+                 const PipelineProfiler::Work& work, const std::string& including) {
+                without_gil([&] { self.measure_beside(stage, instruction, Megahertz{frequency}, work, including); });
+              },
+              {"stage", "instruction", "frequency", "work", "including"})
+      .property("rows", As<&rows_of>{})
+      .property("trouble", As<&PipelineProfiler::trouble>{})
+      .method("close", [](PipelineProfiler& self) { without_gil([&self] { self.close(); }); });
 
-  module.def("plan_pipeline", plan_ranks, py::arg("ranks"), py::arg("blocking_power_w"), py::arg("copies"),
-             py::arg("max_slowdown"));
+  add_function(module, "plan_pipeline", As<&plan_ranks>{}, {"ranks", "blocking_power_w", "copies"}, {"max_slowdown"});
 }
 
 }  // namespace zeus::python

@@ -5,6 +5,9 @@
 
 namespace zeus::python {
 
+template <>
+inline constexpr bool waits_to_end<ReadingsWatch> = true;  // for its thread
+
 namespace {
 
 // The quantities that can be watched: name, and how to read it.
@@ -41,7 +44,7 @@ ReadingsWatch::Read reader_of(const std::string& quantity) {
       });
     };
   }
-  throw py::value_error{"no such quantity: " + quantity};
+  fail(PyExc_ValueError, "no such quantity: " + quantity);
 }
 
 std::unique_ptr<ReadingsWatch> make_watch(const std::string& quantity, const std::vector<int>& gpus, double period_s,
@@ -56,37 +59,25 @@ std::unique_ptr<ReadingsWatch> make_watch(const std::string& quantity, const std
       [&] { return std::make_unique<ReadingsWatch>(watched, std::move(read), Seconds{period_s}, most_runs); });
 }
 
-// Waits for the watch's thread without the GIL, even if Python's garbage collector ends it.
-struct WithoutGil {
-  void operator()(ReadingsWatch* watch) const {
-    without_gil([watch] { delete watch; });  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a unique_ptr
-  }
-};
-
 }  // namespace
 
-void bind_readings_watch(py::module_& module) {
-  using Holder = std::unique_ptr<ReadingsWatch, WithoutGil>;
-  py::class_<ReadingsWatch, Holder>(module, "ReadingsWatch", "Reads one quantity of some GPUs at a steady pace.")
-      .def(py::init([](const std::string& quantity, const std::vector<int>& gpus, double period_s,
-                       std::optional<std::size_t> most_runs) {
-             return Holder{make_watch(quantity, gpus, period_s, most_runs).release()};
-           }),
-           py::arg("quantity"), py::arg("gpus"), py::arg("period_s"), py::arg("most_runs"))
-      .def("stop", [](ReadingsWatch& self) { without_gil([&self] { self.stop(); }); })
-      .def_property_readonly("running", &ReadingsWatch::running)
-      .def(
+void bind_readings_watch(const Object& module) {
+  Class<ReadingsWatch>(module, "ReadingsWatch", "Reads one quantity of some GPUs at a steady pace.")
+      .made_by(As<&make_watch>{}, {"quantity", "gpus", "period_s", "most_runs"})
+      .method("stop", [](ReadingsWatch& self) { without_gil([&self] { self.stop(); }); })
+      .property("running", As<&ReadingsWatch::running>{})
+      .method(
           "runs",
           [](const ReadingsWatch& self, int gpu, double since) {
             const auto runs = without_gil([&] { return self.runs(gpu, since); });
-            py::list result;
+            List result;
             for (const ReadingsWatch::Run& run : runs) {
-              result.append(py::make_tuple(run.first, run.last, run.value));
+              result.append(tuple_of(run.first, run.last, run.value));
             }
             return result;
           },
-          py::arg("gpu"), py::arg("since"), "(first seen, last seen, value), oldest first, on the monotonic clock.")
-      .def("trouble", &ReadingsWatch::trouble, py::arg("gpu"));
+          {"gpu", "since"}, "(first seen, last seen, value), oldest first, on the monotonic clock.")
+      .method("trouble", As<&ReadingsWatch::trouble>{}, {"gpu"});
 }
 
 }  // namespace zeus::python

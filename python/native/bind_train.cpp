@@ -1,7 +1,6 @@
 // zeus::Training for Python. Its calls into Python (listener, selector, collective, synchronize) are made by the thread
 // that reports the training's events, from within those reports.
 #include "bindings.hpp"
-#include "freed_without_gil.hpp"
 #include "record_values.hpp"
 #include "train_options.hpp"
 
@@ -24,25 +23,29 @@ struct PythonTraining {
   std::unique_ptr<Training> training;
 };
 
-FreedWithoutGil<PythonTraining> make_training(const py::dict& values) {
+std::unique_ptr<PythonTraining> make_training(const Object& values) {
   TrainingOptions options = training_options_of(values);
   auto made = std::make_unique<PythonTraining>();
   options.listener = [kept = made->kept](const TrainingEvent& event) { kept->events.push_back(event); };
   without_gil([&] { made->training = std::make_unique<Training>(options); });
-  return FreedWithoutGil<PythonTraining>{made.release()};
+  return made;
 }
 
 // A member of Training that is called without the GIL.
-template <typename Result, typename... Arguments>
-auto call(Result (Training::*member)(Arguments...)) {
-  return [member](PythonTraining& self, Arguments... arguments) {
+template <auto member, typename Result, typename... Arguments>
+auto called(Result (Training::* /*type*/)(Arguments...)) {
+  return [](PythonTraining& self, Arguments... arguments) {
     return without_gil([&] { return ((*self.training).*member)(arguments...); });
   };
 }
+template <auto member>
+auto call_of() {
+  return called<member>(member);
+}
 
-py::list fetch(PythonTraining& self) {
+List fetch(PythonTraining& self) {
   const std::vector<TrainingEvent> events = std::exchange(self.kept->events, {});
-  py::list values;
+  List values;
   for (const TrainingEvent& event : events) {
     values.append(event_dict(event));
   }
@@ -51,34 +54,34 @@ py::list fetch(PythonTraining& self) {
 
 }  // namespace
 
-void bind_train(py::module_& module) {
-  py::class_<PythonTraining, FreedWithoutGil<PythonTraining>>(module, "Training",
-                                                              "A training loop that costs less energy.")
-      .def(py::init(&make_training), py::arg("options"))
-      .def("next_epoch", call(&Training::next_epoch))
-      .def("begin_epoch", call(&Training::begin_epoch))
-      .def("end_epoch", call(&Training::end_epoch))
-      .def("begin_step", call(&Training::begin_step))
-      .def("end_steps", call(&Training::end_steps))
-      .def("progress", call(&Training::progress), py::arg("steps"))
-      .def("report", call(&Training::report), py::arg("metric"))
-      .def(
-          "set_target",
-          [](PythonTraining& self, double metric, bool higher_is_better) {
-            const TrainingTarget target{.metric = metric, .higher_is_better = higher_is_better};
-            without_gil([&] { self.training->set_target(target); });
-          },
-          py::arg("metric"), py::arg("higher_is_better"))
-      .def("set_batch_size", call(&Training::set_batch_size), py::arg("batch_size"))
-      .def("finish", call(&Training::finish))
-      .def("events", fetch, "The events since the last call, oldest first.")
-      .def_property_readonly("stop_reason",
-                             [](PythonTraining& self) { return python_value(self.training->stop_reason()); })
-      .def_property_readonly("profiling", [](PythonTraining& self) { return self.training->profiling(); })
-      .def_property_readonly("optimum", [](PythonTraining& self) { return python_value(self.training->optimum()); })
-      .def("profile", [](PythonTraining& self) { return dict_of(self.training->profile()); })
-      .def("result",
-           [](PythonTraining& self) { return dict_of(without_gil([&self] { return self.training->result(); })); });
+template <>
+inline constexpr bool waits_to_end<PythonTraining> = true;
+
+void bind_train(const Object& module) {
+  Class<PythonTraining>(module, "Training", "A training loop that costs less energy.")
+      .made_by(As<&make_training>{}, {"options"})
+      .method("next_epoch", call_of<&Training::next_epoch>())
+      .method("begin_epoch", call_of<&Training::begin_epoch>())
+      .method("end_epoch", call_of<&Training::end_epoch>())
+      .method("begin_step", call_of<&Training::begin_step>())
+      .method("end_steps", call_of<&Training::end_steps>())
+      .method("progress", call_of<&Training::progress>(), {"steps"})
+      .method("report", call_of<&Training::report>(), {"metric"})
+      .method("set_target",
+              [](PythonTraining& self, double metric, bool higher_is_better) {
+                const TrainingTarget target{.metric = metric, .higher_is_better = higher_is_better};
+                without_gil([&] { self.training->set_target(target); });
+              },
+              {"metric", "higher_is_better"})
+      .method("set_batch_size", call_of<&Training::set_batch_size>(), {"batch_size"})
+      .method("finish", call_of<&Training::finish>())
+      .method("events", As<&fetch>{}, {}, "The events since the last call, oldest first.")
+      .property("stop_reason", [](PythonTraining& self) { return python_value(self.training->stop_reason()); })
+      .property("profiling", [](PythonTraining& self) { return self.training->profiling(); })
+      .property("optimum", [](PythonTraining& self) { return python_value(self.training->optimum()); })
+      .method("profile", [](PythonTraining& self) { return dict_of(self.training->profile()); })
+      .method("result",
+              [](PythonTraining& self) { return dict_of(without_gil([&self] { return self.training->result(); })); });
 }
 
 }  // namespace zeus::python

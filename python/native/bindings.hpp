@@ -3,34 +3,19 @@
 // says otherwise. Code that may wait for a device, a thread or a lock of libzeus releases the GIL meanwhile.
 #pragma once
 
+#include "objects.hpp"
+
 #include <zeus/device.hpp>
-
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace zeus::python {
 
-namespace py = pybind11;
-
 // Failures of libzeus become exceptions of zeus_cpp.exception, one class for each kind.
-void bind_errors(py::module_& module);
-void bind_measure(py::module_& module);
-void bind_device(py::module_& module);
-void bind_pipeline(py::module_& module);
-void bind_readings_watch(py::module_& module);
-void bind_train(py::module_& module);
-
-// Runs `work` without the GIL.
-template <typename Work>
-auto without_gil(const Work& work) {
-  const py::gil_scoped_release released;
-  return work();
-}
+void bind_errors(const Object& module);
+void bind_measure(const Object& module);
+void bind_device(const Object& module);
+void bind_pipeline(const Object& module);
+void bind_readings_watch(const Object& module);
+void bind_train(const Object& module);
 
 // zeus_cpp._native.ReadingError with the reason's name and text.
 [[noreturn]] void raise_failure(const Failure& failure);

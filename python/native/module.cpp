@@ -4,15 +4,37 @@
 
 #include <zeus/version.hpp>
 
-PYBIND11_MODULE(_native, module) {
+#include <string>
+
+namespace {
+
+PyModuleDef definition{PyModuleDef_HEAD_INIT,
+                       "zeus_cpp._native",
+                       "libzeus for the package zeus_cpp; not an interface for users",
+                       -1,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__native() {
   namespace python = zeus::python;
-  module.doc() = "libzeus for the package zeus_cpp; not an interface for users";
-  module.def(
-      "version", [] { return std::string{zeus::version()}; }, "The version of libzeus that is in use.");
-  python::bind_errors(module);
-  python::bind_measure(module);
-  python::bind_device(module);
-  python::bind_pipeline(module);
-  python::bind_readings_watch(module);
-  python::bind_train(module);
+  try {
+    python::Object module = python::Object::owned(PyModule_Create(&definition));
+    python::add_function(
+        module, "version", [] { return std::string{zeus::version()}; }, {}, "The version of libzeus that is in use.");
+    python::bind_errors(module);
+    python::bind_measure(module);
+    python::bind_device(module);
+    python::bind_pipeline(module);
+    python::bind_readings_watch(module);
+    python::bind_train(module);
+    return module.release();
+  } catch (...) {
+    python::set_exception();
+    return nullptr;
+  }
 }

@@ -14,19 +14,19 @@
 namespace zeus::python {
 
 template <typename Value>
-py::object python_value(const Value& value);
+Object python_value(const Value& value);
 
 // Puts the fields of a record into a dict.
 class DictFields {
  public:
-  explicit DictFields(py::dict& values) : values_{values} {}
+  explicit DictFields(Dict& values) : values_{values} {}
 
   // Belongs to the stored format: Python's users do not see it.
   void version(int /*number*/) {}
 
   template <typename Value>
   void operator()(std::string_view name, const Value& value, const field::Rule& rule = {}) {
-    values_[py::str{field::key_of<Value>(name, rule)}] = python_value(value);
+    values_.set(field::key_of<Value>(name, rule), python_value(value));
   }
   template <typename Record>
   void operator()(std::string_view name, const Record& record, field::Beside /*beside*/) {
@@ -34,12 +34,12 @@ class DictFields {
   }
 
  private:
-  py::dict& values_;
+  Dict& values_;
 };
 
 template <typename Record>
-py::dict dict_of(const Record& record) {
-  py::dict values;
+Dict dict_of(const Record& record) {
+  Dict values;
   DictFields fields{values};
   Record::describe(fields, record);
   return values;
@@ -47,11 +47,11 @@ py::dict dict_of(const Record& record) {
 
 // A variant of events: "event" says which one.
 template <typename... Events>
-py::dict event_dict(const std::variant<Events...>& event) {
+Dict event_dict(const std::variant<Events...>& event) {
   return std::visit(
       []<typename Event>(const Event& one) {
-        py::dict values;
-        values["event"] = Event::kind;
+        Dict values;
+        values.set("event", Event::kind);
         DictFields fields{values};
         Event::describe(fields, one);
         return values;
@@ -60,17 +60,17 @@ py::dict event_dict(const std::variant<Events...>& event) {
 }
 
 template <typename Value>
-py::object python_value(const Value& value) {
+Object python_value(const Value& value) {
   if constexpr (field::is_optional<Value>) {
-    return value ? python_value(*value) : py::object{py::none()};
+    return value ? python_value(*value) : Object::none();
   } else if constexpr (field::Measured<Value>) {
-    return py::float_{value.value()};
+    return to_python(value.value());
   } else if constexpr (std::is_enum_v<Value>) {
     std::string name{field::name_of(value)};  // in Python's spelling
     std::ranges::replace(name, ' ', '_');
-    return py::str{name};
+    return to_python(name);
   } else if constexpr (field::is_list<Value>) {
-    py::list members;
+    List members;
     for (const auto& member : value) {
       members.append(python_value(member));
     }
@@ -78,7 +78,7 @@ py::object python_value(const Value& value) {
   } else if constexpr (field::Described<Value>) {
     return dict_of(value);
   } else {
-    return py::cast(value);
+    return to_python(value);
   }
 }
 

@@ -18,34 +18,33 @@ namespace {
 // A Python object that may be copied and dropped without the GIL.
 class Held {
  public:
-  explicit Held(py::object object)
-      : object_{new py::object{std::move(object)}, [](const py::object* held) {
-                  const py::gil_scoped_acquire gil;
+  explicit Held(Object object)
+      : object_{new Object{std::move(object)}, [](const Object* held) {
+                  const WithGil gil;
                   delete held;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared_ptr
                 }} {}
 
-  [[nodiscard]] const py::object& get() const { return *object_; }
+  [[nodiscard]] const Object& get() const { return *object_; }
 
  private:
-  std::shared_ptr<const py::object> object_;
+  std::shared_ptr<const Object> object_;
 };
 
 // Calls into Python; an exception there becomes an Error, which can be passed on and read without the GIL.
 template <typename Call>
 auto in_python(const Call& call) {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   try {
     return call();
-  } catch (py::error_already_set& error) {
-    const py::str said{error.value()};
-    throw Error{ErrorKind::unavailable, py::str("{}: {}").format(error.type().attr("__name__"), said)};
+  } catch (const PythonError& error) {
+    throw Error{ErrorKind::unavailable, error.text()};
   }
 }
 
 class PythonCollective final : public Collective {
  public:
-  explicit PythonCollective(const py::object& object)
-      : object_{object}, rank_{object.attr("rank").cast<int>()}, size_{object.attr("size").cast<int>()} {}
+  explicit PythonCollective(const Object& object)
+      : object_{object}, rank_{object.attribute("rank").as<int>()}, size_{object.attribute("size").as<int>()} {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -54,8 +53,9 @@ class PythonCollective final : public Collective {
 
   void broadcast(std::span<std::byte> bytes, int root, Seconds patience) override {
     in_python([&] {
-      const py::bytes mine{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-      const auto theirs = object_.get().attr("broadcast")(mine, root, patience.value()).cast<std::string>();
+      const Object mine = Object::owned(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                                                  static_cast<Py_ssize_t>(bytes.size())));
+      const auto theirs = object_.get().attribute("broadcast")(mine, root, patience.value()).as<std::string>();
       if (theirs.size() != bytes.size()) {
         throw Error{ErrorKind::internal, "a rank received a message of an unexpected length"};
       }
@@ -67,7 +67,7 @@ class PythonCollective final : public Collective {
   void reduce(const char* how, std::span<double> values, Seconds patience) {
     in_python([&] {
       const std::vector<double> mine{values.begin(), values.end()};
-      const auto all = object_.get().attr(how)(mine, patience.value()).cast<std::vector<double>>();
+      const auto all = object_.get().attribute(how)(mine, patience.value()).as<std::vector<double>>();
       if (all.size() != values.size()) {
         throw Error{ErrorKind::internal, "ranks passed different numbers of values"};
       }
@@ -84,16 +84,15 @@ class PythonCollective final : public Collective {
 // GPU, (joules, their uncertainty, calibration bound or None, why there is no energy).
 class PythonSlices final : public SliceMeter {
  public:
-  explicit PythonSlices(const py::object& object)
-      : object_{object}, shortest_{object.attr("shortest").cast<double>()} {}
+  explicit PythonSlices(const Object& object) : object_{object}, shortest_{object.attribute("shortest").as<double>()} {}
 
   void begin(const PowerSetting& setting) override {
-    in_python([&] { object_.get().attr("begin")(setting.limit.value()); });
+    in_python([&] { object_.get().attribute("begin")(setting.limit.value()); });
   }
   MeasuredSlice end() override {
     return in_python([&] {
       using Measured = std::tuple<double, double, std::optional<double>, std::string>;
-      const auto [time, energies] = object_.get().attr("end")().cast<std::pair<double, std::map<int, Measured>>>();
+      const auto [time, energies] = object_.get().attribute("end")().as<std::pair<double, std::map<int, Measured>>>();
       MeasuredSlice slice{.time = Seconds{time}, .gpu_energy = {}};
       for (const auto& [gpu, energy] : energies) {
         const auto& [value, uncertainty, systematic, reason] = energy;
@@ -110,7 +109,7 @@ class PythonSlices final : public SliceMeter {
     });
   }
   void cancel() override {
-    in_python([&] { object_.get().attr("cancel")(); });
+    in_python([&] { object_.get().attribute("cancel")(); });
   }
   [[nodiscard]] Seconds shortest() const override { return shortest_; }
 
@@ -122,7 +121,7 @@ class PythonSlices final : public SliceMeter {
 // A Python function that takes a GPU's number and a limit in W.
 class PythonSetter final : public LimitSetter {
  public:
-  explicit PythonSetter(const py::object& function) : function_{function} {}
+  explicit PythonSetter(const Object& function) : function_{function} {}
   void set_power_limit(int gpu, Watts limit) override {
     in_python([&] { function_.get()(gpu, limit.value()); });
   }
@@ -131,26 +130,26 @@ class PythonSetter final : public LimitSetter {
   Held function_;
 };
 
-PowerSelector selector_of(const py::object& function) {
+PowerSelector selector_of(const Object& function) {
   return [held = Held{function}](std::span<const LimitProfile> profiles) {
     return in_python([&] {
-      py::list points;
+      List points;
       for (const LimitProfile& profile : profiles) {
         const double time = profile.epoch_time.value();
-        points.append(py::make_tuple(profile.limit.value(), profile.average_power.value() * time, time));
+        points.append(tuple_of(profile.limit.value(), profile.average_power.value() * time, time));
       }
-      return held.get()(points).cast<std::size_t>();
+      return held.get()(points).as<std::size_t>();
     });
   };
 }
 
 // ("cost",), ("time",), ("energy",), ("slowdown", factor, confidence) or a function of (W, J, s) triples.
-PowerGoal goal_of(const py::object& value) {
-  if (!py::isinstance<py::tuple>(value)) {
+PowerGoal goal_of(const Object& value) {
+  if (PyTuple_Check(value.get()) == 0) {
     return selector_of(value);
   }
-  const auto words = value.cast<py::tuple>();
-  const auto name = words[0].cast<std::string>();
+  const auto words = value.as<std::vector<Object>>();
+  const auto name = words.at(0).as<std::string>();
   if (name == "cost") {
     return LeastCost{};
   }
@@ -161,21 +160,21 @@ PowerGoal goal_of(const py::object& value) {
     return LeastEnergy{};
   }
   if (name == "slowdown") {
-    return MaxSlowdown{.factor = words[1].cast<double>(), .confidence = words[2].cast<double>()};
+    return MaxSlowdown{.factor = words.at(1).as<double>(), .confidence = words.at(2).as<double>()};
   }
-  throw py::value_error{"no such goal: " + name};
+  fail(PyExc_ValueError, "no such goal: " + name);
 }
 
 // ("sweep", settle, measure) or ("adaptive", tolerance, warm_up).
-std::variant<AdaptiveProfiling, SweepProfiling> profiling_of(const py::tuple& words) {
-  const auto name = words[0].cast<std::string>();
+std::variant<AdaptiveProfiling, SweepProfiling> profiling_of(const std::vector<Object>& words) {
+  const auto name = words.at(0).as<std::string>();
   if (name == "sweep") {
-    return SweepProfiling{.settle = words[1].cast<std::uint32_t>(), .measure = words[2].cast<std::uint32_t>()};
+    return SweepProfiling{.settle = words.at(1).as<std::uint32_t>(), .measure = words.at(2).as<std::uint32_t>()};
   }
   if (name == "adaptive") {
-    return AdaptiveProfiling{.tolerance = words[1].cast<double>(), .warm_up = words[2].cast<std::uint32_t>()};
+    return AdaptiveProfiling{.tolerance = words.at(1).as<double>(), .warm_up = words.at(2).as<std::uint32_t>()};
   }
-  throw py::value_error{"no such way of profiling: " + name};
+  fail(PyExc_ValueError, "no such way of profiling: " + name);
 }
 
 TrainingMode mode_of(const std::string& name) {
@@ -188,17 +187,19 @@ TrainingMode mode_of(const std::string& name) {
   if (name == "passive") {
     return TrainingMode::passive;
   }
-  throw py::value_error{"no such mode: " + name};
+  fail(PyExc_ValueError, "no such mode: " + name);
 }
 
 // (gpu, gpus, [(limit in W, steps, seconds of a step, joules of a step), ..]), from the highest limit down.
-PowerProfile profile_of(const py::tuple& values) {
+PowerProfile profile_of(const Object& value) {
+  const auto [gpu, gpus, measurements] =
+      value
+          .as<std::tuple<std::string, std::uint32_t, std::vector<std::tuple<double, std::uint64_t, double, double>>>>();
   PowerProfile profile;
-  profile.gpu = values[0].cast<std::string>();
-  profile.gpus = values[1].cast<std::uint32_t>();
+  profile.gpu = gpu;
+  profile.gpus = gpus;
   profile.complete = true;
-  for (const auto& each : values[2].cast<py::list>()) {
-    const auto [limit, steps, time, energy] = each.cast<std::tuple<double, std::uint64_t, double, double>>();
+  for (const auto& [limit, steps, time, energy] : measurements) {
     PowerMeasurement measured;
     measured.setting.limit = Watts{limit};
     measured.steps = steps;
@@ -209,69 +210,70 @@ PowerProfile profile_of(const py::tuple& values) {
   return profile;
 }
 
-std::function<void()> action_of(const py::object& function) {
+std::function<void()> action_of(const Object& function) {
   return [held = Held{function}] { in_python([&] { held.get()(); }); };
 }
 
-using Setter = std::function<void(TrainingOptions&, const py::object&)>;
+using Setter = std::function<void(TrainingOptions&, const Object&)>;
 
 // `place` says which field of the options it is.
 template <typename Place>
 Setter plain(Place place) {
-  return [place](TrainingOptions& options, const py::object& value) {
+  return [place](TrainingOptions& options, const Object& value) {
     auto& field = place(options);
-    field = value.cast<std::remove_reference_t<decltype(field)>>();
+    field = value.as<std::remove_reference_t<decltype(field)>>();
   };
 }
 
 template <typename Unit, typename Place>
 Setter in_units(Place place) {
-  return [place](TrainingOptions& options, const py::object& value) { place(options) = Unit{value.cast<double>()}; };
+  return [place](TrainingOptions& options, const Object& value) { place(options) = Unit{value.as<double>()}; };
 }
 
 template <typename Place>
 Setter path(Place place) {
-  return [place](TrainingOptions& options, const py::object& value) { place(options) = value.cast<std::string>(); };
+  return [place](TrainingOptions& options, const Object& value) { place(options) = value.as<std::string>(); };
 }
 
 const std::map<std::string, Setter>& setters() {
   using Options = TrainingOptions;
-  using Object = const py::object&;
+  using Given = const Object&;
   static const std::map<std::string, Setter> all{
-      {"mode", [](Options& options, Object value) { options.mode = mode_of(value.cast<std::string>()); }},
-      {"goal", [](Options& options, Object value) { options.goal = goal_of(value); }},
+      {"mode", [](Options& options, Given value) { options.mode = mode_of(value.as<std::string>()); }},
+      {"goal", [](Options& options, Given value) { options.goal = goal_of(value); }},
       {"eta", plain([](Options& options) -> auto& { return options.eta; })},
       {"gpus", plain([](Options& options) -> auto& { return options.gpus; })},
       {"set_limit",
-       [](Options& options, Object value) { options.limit_setter = std::make_shared<PythonSetter>(value); }},
+       [](Options& options, Given value) { options.limit_setter = std::make_shared<PythonSetter>(value); }},
       {"slices",
-       [](Options& options, Object value) { options.profiling.slice_meter = std::make_shared<PythonSlices>(value); }},
-      {"synchronize", [](Options& options, Object value) { options.synchronize = action_of(value); }},
+       [](Options& options, Given value) { options.profiling.slice_meter = std::make_shared<PythonSlices>(value); }},
+      {"synchronize", [](Options& options, Given value) { options.synchronize = action_of(value); }},
       {"warn",
-       [](Options& options, Object value) {
+       [](Options& options, Given value) {
          options.warn = [held = Held{value}](std::string_view line) { in_python([&] { held.get()(line); }); };
        }},
       {"limit_step_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.limit_step; })},
       {"lowest_limit_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.lowest_limit; })},
       {"highest_limit_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.highest_limit; })},
       {"try_clocks", plain([](Options& options) -> auto& { return options.profiling.try_clocks; })},
-      {"profiling", [](Options& options, Object value) { options.profiling.plan = profiling_of(value); }},
+      {"profiling",
+       [](Options& options, Given value) { options.profiling.plan = profiling_of(value.as<std::vector<Object>>()); }},
       {"wait_steps", plain([](Options& options) -> auto& { return options.profiling.wait_steps; })},
       {"drift_tolerance", plain([](Options& options) -> auto& { return options.profiling.drift_tolerance; })},
       {"batch_size", plain([](Options& options) -> auto& { return options.batch_size; })},
       {"steps_per_epoch", plain([](Options& options) -> auto& { return options.steps_per_epoch; })},
-      {"known_profile", [](Options& options, Object value) { options.profiling.known = profile_of(value); }},
+      {"known_profile", [](Options& options, Given value) { options.profiling.known = profile_of(value); }},
       {"profile_file", path([](Options& options) -> auto& { return options.files.profiles; })},
       {"result_file", path([](Options& options) -> auto& { return options.files.result; })},
       {"target",
-       [](Options& options, Object value) {
-         const auto [metric, higher] = value.cast<std::pair<double, bool>>();
+       [](Options& options, Given value) {
+         const auto [metric, higher] = value.as<std::pair<double, bool>>();
          options.stopping.target = TrainingTarget{.metric = metric, .higher_is_better = higher};
        }},
       {"max_epochs", plain([](Options& options) -> auto& { return options.stopping.max_epochs; })},
       {"cost_limit_j", in_units<Joules>([](Options& options) -> auto& { return options.stopping.cost_limit; })},
       {"collective",
-       [](Options& options, Object value) { options.collective = std::make_shared<PythonCollective>(value); }},
+       [](Options& options, Given value) { options.collective = std::make_shared<PythonCollective>(value); }},
       {"collective_patience_s",
        in_units<Seconds>([](Options& options) -> auto& { return options.collective_patience; })},
       {"lease_term_s", in_units<Seconds>([](Options& options) -> auto& { return options.lease_term; })},
@@ -281,15 +283,15 @@ const std::map<std::string, Setter>& setters() {
 
 }  // namespace
 
-TrainingOptions training_options_of(const py::dict& values) {
+TrainingOptions training_options_of(const Object& values) {
   TrainingOptions options;
-  for (const auto& [key, value] : values) {
-    const auto found = setters().find(key.cast<std::string>());
+  for (const auto& [name, value] : values.as<std::map<std::string, Object>>()) {
+    const auto found = setters().find(name);
     if (found == setters().end()) {
-      throw py::key_error{"a training has no option " + key.cast<std::string>()};
+      fail(PyExc_KeyError, "a training has no option " + name);
     }
     if (!value.is_none()) {
-      found->second(options, py::reinterpret_borrow<py::object>(value));
+      found->second(options, value);
     }
   }
   if (options.profiling.known) {

@@ -11,6 +11,6 @@ namespace zeus::python {
 
 // The names are those of TrainingOptions, with the unit at the end; zeus.optimizer._training lists them all. A missing
 // option keeps its default; an unknown name is a KeyError.
-TrainingOptions training_options_of(const py::dict& values);
+TrainingOptions training_options_of(const Object& values);
 
 }  // namespace zeus::python

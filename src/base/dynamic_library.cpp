@@ -54,6 +54,11 @@ std::optional<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> 
   return std::nullopt;
 }
 
+bool DynamicLibrary::is_loaded(const std::string& name) {
+  void* const handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  return handle != nullptr && ::dlclose(handle) == 0;
+}
+
 DynamicLibrary::DynamicLibrary(std::string name, std::shared_ptr<void> handle)
     : name_{std::move(name)}, handle_{std::move(handle)} {
 }

@@ -18,6 +18,9 @@ class DynamicLibrary {
   // there. A library that is there but cannot be loaded (missing dependency, wrong architecture) is an Error.
   [[nodiscard]] static std::optional<DynamicLibrary> open(std::span<const std::string> names);
 
+  // Whether this process has the library of this name already.
+  [[nodiscard]] static bool is_loaded(const std::string& name);
+
   [[nodiscard]] const std::string& name() const { return name_; }
 
   // The function of that name, or the first of several (newest version first); null if the library has none of them.

@@ -26,6 +26,11 @@ TEST(DynamicLibrary, TakesTheFirstNameThatIsThere) {
   EXPECT_EQ(library->name(), "libm.so.6");
 }
 
+TEST(DynamicLibrary, KnowsWhatThisProcessHasLoaded) {
+  EXPECT_TRUE(DynamicLibrary::is_loaded("libc.so.6"));
+  EXPECT_FALSE(DynamicLibrary::is_loaded("libnothing-of-zeus.so"));
+}
+
 TEST(DynamicLibrary, FindsTheNewestOfSeveralVersionsOfAFunction) {
   const std::array<std::string, 1> names{"libm.so.6"};
   const auto library = DynamicLibrary::open(names);

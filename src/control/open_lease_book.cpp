@@ -23,9 +23,9 @@ fs::path find_guardian(const Environment& environment, const fs::path& beside) {
     return *named;
   }
   // First beside a program as built, then beside a library as built; then from bin or lib, and from lib/<machine>, as
-  // installed.
+  // installed; then from bin, as pip installs.
   constexpr std::array places{"zeus_guardian", "../bin/zeus_guardian", "../libexec/zeus/zeus_guardian",
-                              "../../libexec/zeus/zeus_guardian"};
+                              "../../libexec/zeus/zeus_guardian", "../lib/zeus/zeus_guardian"};
   std::string tried;
   for (const char* const place : places) {
     fs::path candidate = (beside / place).lexically_normal();

@@ -31,7 +31,8 @@ TEST_F(FindGuardian, LooksWhereItIsBuiltAndInstalled) {
   for (const auto& [beside, place] :
        {std::pair{"build/bin", "build/bin/zeus_guardian"}, std::pair{"built/lib", "built/bin/zeus_guardian"},
         std::pair{"usr/bin", "usr/libexec/zeus/zeus_guardian"},
-        std::pair{"opt/lib/x86_64-linux-gnu", "opt/libexec/zeus/zeus_guardian"}}) {
+        std::pair{"opt/lib/x86_64-linux-gnu", "opt/libexec/zeus/zeus_guardian"},
+        std::pair{"env/bin", "env/lib/zeus/zeus_guardian"}}) {
     install(place);
     fs::create_directories(folder_.path() / beside);
     EXPECT_EQ(find_guardian(Environment{}, folder_.path() / beside), folder_.path() / place);

@@ -26,6 +26,11 @@ Function* need(const DynamicLibrary& library, const char* name) {
 }
 
 Libpq load() {
+  // A program that has SOCI inside it, as in Python's wheel, must not load a back-end, which would bring another SOCI.
+  if (!DynamicLibrary::is_loaded(ZEUS_SOCI_CORE)) {
+    throw Error{ErrorKind::unavailable, "this zeus has no client of PostgreSQL, because pip installed it",
+                "use the Debian package, or keep jobs in a file or in a service"};
+  }
   const std::array<std::string, 1> names = {ZEUS_SOCI_POSTGRESQL};
   std::optional<DynamicLibrary> opened = DynamicLibrary::open(names);
   if (!opened) {

@@ -73,8 +73,8 @@ def in_a_root(root: pathlib.Path, *command, given: str = "") -> str:
     return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command, given=given)
 
 
-def make_root(root: pathlib.Path) -> None:
-    """A minimal Debian 12 with this machine's apt settings; if that is impossible, the test is skipped."""
+def make_root(root: pathlib.Path, release: str = "bookworm", include: str = "ca-certificates") -> None:
+    """A minimal Debian, for Debian 12 with this machine's apt settings; if that is impossible, the test is skipped."""
     if os.geteuid() != 0:
         raise unittest.SkipTest("skipped: only root can make a Debian root")
     if not shutil.which("debootstrap"):
@@ -84,7 +84,9 @@ def make_root(root: pathlib.Path) -> None:
         mirror = next((line.split()[0] for line in sources if line.endswith(" bookworm")), None)
         if mirror is None:
             raise unittest.SkipTest("skipped: apt knows no source of Debian 12 here")
-        run("debootstrap", "--variant=minbase", "bookworm", root, mirror)
+        run("debootstrap", "--variant=minbase", f"--include={include}", release, root, mirror)
+        if release != "bookworm":
+            return
         shutil.rmtree(root / "etc/apt")
         shutil.copytree("/etc/apt", root / "etc/apt", symlinks=True)
         in_a_root(root, "apt-get", "update")

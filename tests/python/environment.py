@@ -1,6 +1,6 @@
 """Makes the Python environments of the tests, which takes minutes: `make test` begins it while it compiles.
 
-  environment.py BUILD_FOLDER [clients|trainers|trackers|readers|existing|examples ...]     all of them by default
+  environment.py BUILD_FOLDER [clients|trainers|trackers|readers|existing|wheels|examples ...]     all of them by default
   environment.py BUILD_FOLDER unchanged                                            exit 1 if a test wrote into one
 
 Without the registry it prints one line, and the tests that need the environment are skipped.
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import examples_test  # noqa: E402
 import python_environment  # noqa: E402
 
-ALL = ["clients", "trainers", "trackers", "readers", "existing", "examples"]
+ALL = ["clients", "trainers", "trackers", "readers", "existing", "wheels", "examples"]
 
 
 def main() -> int:

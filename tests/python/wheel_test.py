@@ -1,10 +1,10 @@
 """What pip installs, in an otherwise empty root: it measures and sets virtual GPUs.
 
-  wheel_test.py PROGRAM BUILD_FOLDER            a wheel of the libzeus and the guardian that are in the build folder
+  wheel_test.py PROGRAM BUILD_FOLDER            the wheel of `make wheels`, of what is in the build folder
   wheel_test.py PROGRAM BUILD_FOLDER --clone    `pip install .` in a clone, which compiles everything; then the documents' commands
 
-It needs scikit-build-core and pybind11 from the registry; otherwise it is skipped. ZEUS_TEST_PYTHONS names further
-interpreters to test, separated by colons.
+It needs scikit-build-core from the registry; otherwise it is skipped. The wheel is tried with each CPython from 3.9 on that is
+found here.
 """
 
 import functools
@@ -19,7 +19,8 @@ import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "tests" / "docs")]
+sys.path[:0] = [str(ROOT / "tests" / part) for part in ("support", "docs", "packaging")]
+import hardening  # noqa: E402
 import page_blocks  # noqa: E402
 import python_environment  # noqa: E402
 
@@ -84,7 +85,16 @@ def readme(language: str, shown_by: str | None) -> str:
 
 
 def interpreters() -> list[str]:
-    return [sys.executable, *filter(None, os.environ.get("ZEUS_TEST_PYTHONS", "").split(":"))]
+    """This one, and one of each other version."""
+    found = {sys.version_info[1]: sys.executable}
+    for minor in range(9, 16):
+        for path in map(pathlib.Path, os.environ["PATH"].split(os.pathsep)):
+            python = path / f"python3.{minor}"
+            works = "import ctypes, sys, venv; print(sys.version_info[1])"  # a managers' shim may stand for none
+            if minor not in found and python.exists() and subprocess.run([python, "-c", works], capture_output=True, text=True,
+                                                                         check=False).stdout == f"{minor}\n":
+                found[minor] = str(python)
+    return [found[minor] for minor in sorted(found)]
 
 
 def run(*command, **options) -> str:
@@ -101,21 +111,24 @@ def on_virtual_gpus(python: pathlib.Path, code: str) -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def make_wheel(python: str) -> pathlib.Path:
-    """Built without isolation, so that the pinned versions are used; the same tools serve every Python version. From a copy in
-    a folder with spaces, as people have them."""
+def make_wheel() -> pathlib.Path:
+    """As `make wheels` makes it, but without isolation, so that the pinned versions are used. From a copy in a folder with spaces,
+    as people have them."""
+    if not (build / "standalone" / "bin" / "zeus").exists():
+        raise unittest.SkipTest("skipped: this build has no parts for a wheel, which takes Debian 12 and the release preset")
     tools = python_environment.interpreter(build, "clients")
-    version = run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
-    folder = build / "python" / f"wheel-{version}"
-    shutil.rmtree(folder / "made", ignore_errors=True)
+    folder = build / "python" / "wheel"
+    shutil.rmtree(folder, ignore_errors=True)
     sources = folder / "a copy of the sources"
-    shutil.rmtree(sources, ignore_errors=True)
     shutil.copytree(ROOT, sources, ignore=shutil.ignore_patterns("build", "build-*", ".git", "__pycache__"))
-    alone = pathlib.Path(python).resolve() == pathlib.Path(sys.executable).resolve()
-    pip = [tools, "-m", "pip", "wheel", "--no-build-isolation"] if alone else [python, "-m", "pip", "wheel"]
-    run(*pip, sources, "--no-deps", "--disable-pip-version-check", "--wheel-dir", folder / "made",
-        f"--config-settings=build-dir={folder / 'compiled'}", f"--config-settings=cmake.define.ZEUS_BUILT={build}")
-    (wheel,) = (folder / "made").glob(f"zeus_cpp-*-{version}-*.whl")
+    (command,) = re.findall(r"_PYTHON_HOST_PLATFORM=(\S+) \S+/pip wheel", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    os.environ["_PYTHON_HOST_PLATFORM"] = command
+    try:
+        run(tools, "-m", "pip", "wheel", "--no-build-isolation", sources, "--no-deps", "--disable-pip-version-check", "--wheel-dir",
+            folder / "made", f"--config-settings=build-dir={folder / 'compiled'}", f"--config-settings=cmake.define.ZEUS_BUILT={build}")
+    finally:
+        del os.environ["_PYTHON_HOST_PLATFORM"]
+    (wheel,) = (folder / "made").glob("zeus_cpp-*-cp39-abi3-manylinux_2_28_x86_64.whl")
     return wheel
 
 
@@ -145,6 +158,8 @@ class FreshRoot:
             copy(path, folder)
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder / "site")
+        for path in needed_by([folder / "site" / "zeus_cpp" / "_native.abi3.so"]):  # parts of the C library
+            copy(path, folder)
         (folder / "site" / "zeus_cpp" / "zeus_guardian").chmod(0o755)
         for name in ("proc", "dev", "tmp", "run"):
             (folder / name).mkdir()
@@ -155,55 +170,95 @@ class FreshRoot:
 
 
 class Wheel(unittest.TestCase):
-    def test_what_is_installed_measures_and_sets(self):
+    def test_one_wheel_installs_with_every_python_measures_sets_and_leaves_nothing(self):
         for python in interpreters():
-            with self.subTest(python):
-                wheel = make_wheel(python)
-                environment = build / "python" / f"installed-{wheel.name.split('-')[2]}"
-                run(python, "-m", "venv", "--clear", environment)
+            with self.subTest(python), tempfile.TemporaryDirectory() as folder:
+                environment = pathlib.Path(folder) / "environment"
+                run(python, "-m", "venv", environment)
+                before = set(environment.rglob("*"))
                 installed = environment / "bin" / "python"
-                run(installed, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check", wheel)
-                version = run(installed, "-c", "import zeus; print(zeus.__cpp_version__)", cwd="/").strip()
-                self.assertEqual(on_virtual_gpus(installed, USE).split()[0], version)
+                run(installed, "-m", "pip", "install", "--no-index", "--no-compile", "--disable-pip-version-check", make_wheel())
+                version = run(installed, "-B", "-c", "import zeus; print(zeus.__cpp_version__)", cwd="/").strip()
+                zeus = environment / "bin" / "zeus"
+                self.assertEqual(run(zeus, "--version"), f"zeus {version}\n")
+                used = run(zeus, "virtual", "2xV100", "--load", "constant:180W", "--", installed, "-B", "-c", USE, cwd="/")
+                self.assertEqual(used.split(), [version, run(installed, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()])
+                run(installed, "-m", "pip", "uninstall", "--yes", "zeus-cpp")
+                self.assertEqual([path for path in set(environment.rglob("*")) - before if "__pycache__" not in path.parts], [])
+
+    def test_its_program_measures_runs_and_keeps_jobs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment, home = pathlib.Path(folder) / "environment", {"XDG_DATA_HOME": folder, "HOME": folder}
+            run(sys.executable, "-m", "venv", environment)
+            run(environment / "bin" / "python", "-m", "pip", "install", "--no-index", "--disable-pip-version-check", make_wheel())
+            script = [sys.executable, ROOT / "examples" / "script" / "train.py", "--epochs", "2"]
+
+            def zeus(*command) -> str:
+                words = [environment / "bin" / "zeus", "virtual", "1xV100", "--load", "follow:work:1,1,0.85", "--",
+                         environment / "bin" / "zeus", *command]
+                done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, cwd=folder, timeout=120,
+                                      env={"PATH": os.environ["PATH"], **home})
+                self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
+                return done.stdout + done.stderr
+
+            self.assertRegex(zeus("measure", "--", *script), r"\d ± [\d.]+ J +gpu 0")
+            self.assertRegex(zeus("run", "--profile-seconds", "0.1", "--", *script), r"zeus: [\d.]+ k?J in ")
+            self.assertRegex(zeus("doctor"), r"(?m)^ok +permissions")
+            self.assertRegex(zeus("devices"), "V100")
+            zeus("init", "nightly", "--accept", "--", *script, "--batch-size", "64")
+            zeus("run", "@nightly", "--profile-seconds", "0.1", "--stop-at-target")
+            self.assertRegex(zeus("jobs", "nightly"), "nightly")
+            zeus("restore")
+            refused = subprocess.run([environment / "bin" / "zeus", "jobs", "--store", "postgresql://localhost/jobs"], capture_output=True,
+                                     text=True, check=False)
+            self.assertRegex(refused.stderr, "no client of PostgreSQL.*use the Debian package")
 
     def test_it_holds_what_it_should_and_needs_nothing(self):
-        with zipfile.ZipFile(make_wheel(sys.executable)) as archive:
+        with zipfile.ZipFile(make_wheel()) as archive, tempfile.TemporaryDirectory() as folder:
             names = archive.namelist()
             record = next(name for name in names if name.endswith("/METADATA"))
             metadata = archive.read(record).decode()
-            executable = archive.getinfo("zeus_cpp/zeus_guardian").external_attr >> 16 & 0o111
+            self.assertTrue(archive.getinfo("zeus_cpp/zeus_guardian").external_attr >> 16 & 0o111)
+            archive.extractall(folder)
+            programs = [file for file in pathlib.Path(folder).rglob("*") if file.is_file() and hardening.is_elf(file)]
+            self.assertEqual(len(programs), 7)
+            for file in programs:
+                self.assertEqual(hardening.faults_of(file), [], file)
+                needed = set(re.findall(r"NEEDED.*\[(.*)\]", hardening.readelf("--dynamic", file)))
+                self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}, file)
         self.assertIn("Name: zeus-cpp\n", metadata)
         self.assertNotIn("Requires-Dist", metadata)
-        self.assertTrue(executable)
         for needed in ("py.typed", "_native.pyi", "utils/framework.py", "front/zeus/__init__.py",
                        "front/zeus/py.typed", "front/zeus/monitor/__init__.py"):
             self.assertIn(f"zeus_cpp/{needed}", names)
         # Nothing is installed in the place of another `zeus`.
-        self.assertEqual({name.split("/")[0] for name in names}, {"zeus_cpp", "zeus_cpp.pth", record.split("/")[0]})
+        about = record.split("/")[0]
+        self.assertEqual({name.split("/")[0] for name in names},
+                         {"zeus_cpp", "zeus_cpp.pth", about, about.replace(".dist-info", ".data")})
         self.assertEqual([name for name in names if "__pycache__" in name or name.endswith((".hpp", ".cpp"))], [])
         sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python" / "zeus_cpp").rglob("*.py")}
         self.assertEqual(sources - set(names), set())
 
+    def test_auditwheel_finds_nothing_newer_than_its_name_says(self):
+        tools = python_environment.interpreter(build, "wheels")
+        said = run(tools, "-m", "auditwheel", "show", make_wheel())
+        self.assertIn('is consistent with\nthe following platform tag: "manylinux_2_28_x86_64"', said)
+
     def test_it_measures_where_nothing_but_python_and_the_c_library_is(self):
         if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
             self.skipTest("skipped: a root of its own takes root's rights")
-        for python in interpreters():
-            with self.subTest(python), tempfile.TemporaryDirectory() as folder:
-                root = FreshRoot(pathlib.Path(folder), python, make_wheel(python))
-                self.assertEqual([path.name for path in root.folder.rglob("lib*") if re.match(r"lib(stdc|gcc_s|fmt|spdlog)", path.name)], [])
-                self.assertIn("measured by /site/", root.run(code=ALONE, argument="nothing"))
-                as_readme_says = 'import site\nsite.addsitedir("/site")\n' + BEFORE_DOCUMENTED + readme("python", None)
-                self.assertRegex(root.run(code=as_readme_says, argument=""), r"^0 None\n$")  # no GPU, no energy
-                # The virtual driver has its own dependencies, like a vendor's.
-                drivers = list((build / "lib" / "zeus" / "virtual").glob("*.so*"))
-                for path in drivers:
-                    copy(path, root.folder)
-                for path in needed_by(drivers):
-                    if not (root.folder / path.relative_to("/")).exists():
-                        shutil.copy2(path, root.folder / drivers[0].parent.relative_to("/"))
-                around = (program, "virtual", "1xV100", "--load", "constant:180W", "--")
-                self.assertIn("measured by /site/", root.run(*around, code=ALONE, argument="gpus"))
-                self.assertRegex(root.run(*around, code=as_readme_says, argument=""), r"^\d+\.\d+ \d+\.\d+\n$")
+        with tempfile.TemporaryDirectory() as folder:
+            root = FreshRoot(pathlib.Path(folder), sys.executable, make_wheel())
+            self.assertEqual([path.name for path in root.folder.rglob("lib*") if re.match(r"lib(stdc|gcc_s|fmt|spdlog)", path.name)], [])
+            self.assertIn("measured by /site/", root.run(code=ALONE, argument="nothing"))
+            as_readme_says = 'import site\nsite.addsitedir("/site")\n' + BEFORE_DOCUMENTED + readme("python", None)
+            self.assertRegex(root.run(code=as_readme_says, argument=""), r"^0 None\n$")  # no GPU, no energy
+            standalone = build / "standalone"
+            for path in (standalone / "lib" / "zeus" / "virtual").iterdir():
+                copy(path, root.folder)
+            around = (standalone / "bin" / "zeus", "virtual", "1xV100", "--load", "constant:180W", "--")
+            self.assertIn("measured by /site/", root.run(*around, code=ALONE, argument="gpus"))
+            self.assertRegex(root.run(*around, code=as_readme_says, argument=""), r"^\d+\.\d+ \d+\.\d+\n$")
 
 
 class Clone(unittest.TestCase):
