@@ -31,7 +31,7 @@ std::string to_text(const Client& client) {
     return client.process ? fmt::format("user {}'s process {}", *client.user, client.process->pid)
                           : fmt::format("user {}", *client.user);
   }
-  return "somebody";
+  return "an unknown client";
 }
 
 bool descends_from(const ClientProcess& child, const ClientProcess& ancestor) {

@@ -66,9 +66,8 @@ bool covers(const Rule& rule, const Asker& asker, const AskedFor& asked) {
 std::optional<std::string> out_of_bounds(const Rule& rule, const AskedFor& asked) {
   if (asked.power_limit && rule.power_limit &&
       (*asked.power_limit < rule.power_limit->minimum || *asked.power_limit > rule.power_limit->maximum)) {
-    return fmt::format("power limits from {:.6g} to {:.6g} W are allowed, and {:.6g} W is none of them",
-                       rule.power_limit->minimum.value(), rule.power_limit->maximum.value(),
-                       asked.power_limit->value());
+    return fmt::format("{:.6g} W is outside the allowed range of {:.6g} to {:.6g} W", asked.power_limit->value(),
+                       rule.power_limit->minimum.value(), rule.power_limit->maximum.value());
   }
   const std::optional<ClockRange>& bounds =
       asked.domain == ClockDomain::memory ? rule.memory_clocks : rule.graphics_clocks;

@@ -91,9 +91,10 @@ power_limit = {minimum_w = 100, maximum_w = 250}
 longest_lease_s = 600
 )");
   EXPECT_FALSE(decide(two, user_bob, limit_of(150_W)).allowed);
-  EXPECT_THAT(decide(two, user_bob, limit_of(150_W)).why, HasSubstr("from 200 to 300 W are allowed"));
+  EXPECT_THAT(decide(two, user_bob, limit_of(150_W)).why, HasSubstr("outside the allowed range of 200 to 300 W"));
   EXPECT_THAT(decide(two, user_ann, limit_of(350_W)).why,
-              ::testing::AllOf(HasSubstr("from 200 to 300 W are allowed"), HasSubstr("from 100 to 250 W are allowed")));
+              ::testing::AllOf(HasSubstr("outside the allowed range of 200 to 300 W"),
+                               HasSubstr("outside the allowed range of 100 to 250 W")));
   EXPECT_TRUE(decide(two, user_ann, limit_of(150_W)).allowed);
   EXPECT_TRUE(decide(two, user_ann, limit_of(290_W)).allowed);
   const Verdict both = decide(two, user_ann, limit_of(220_W));

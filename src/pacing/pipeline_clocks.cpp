@@ -32,7 +32,7 @@ std::vector<PipelineInstruction> pipeline_stage(const std::filesystem::path& pla
   }
   const records::PipelinePlan whole = plan_in(*text, plan.string());
   if (stage >= whole.frequencies.size()) {
-    throw Error{ErrorKind::not_found, fmt::format("{} plans for {} pipeline ranks, and none of them is {}",
+    throw Error{ErrorKind::not_found, fmt::format("{} has plans for {} pipeline ranks, and none for rank {}",
                                                   plan.string(), whole.frequencies.size(), stage)};
   }
   std::vector<PipelineInstruction> instructions;

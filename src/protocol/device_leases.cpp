@@ -23,7 +23,7 @@ std::string to_text(const LeaseHolder& holder) {
   } else if (holder.uid) {
     add(" of ", fmt::format("user {}", *holder.uid));
   }
-  return text.empty() ? "somebody" : text;
+  return text.empty() ? "an unknown process" : text;
 }
 
 }  // namespace zeus::protocol

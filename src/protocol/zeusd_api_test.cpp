@@ -286,7 +286,7 @@ TEST(LeasesTest, AHolderIsNamedByWhatIsKnownOfIt) {
   EXPECT_EQ(to_text(LeaseHolder{.uid = 1000, .pid = 1234}), "process 1234 of user 1000");
   EXPECT_EQ(to_text(LeaseHolder{.token = "ann"}), "the token of ann");
   EXPECT_EQ(to_text(LeaseHolder{.uid = 0}), "user 0");
-  EXPECT_EQ(to_text(LeaseHolder{}), "somebody");
+  EXPECT_EQ(to_text(LeaseHolder{}), "an unknown process");
 }
 
 TEST(LeasesTest, AreWrittenAsOneReadsThem) {

@@ -370,11 +370,10 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
                     odd));
   } else if (options.target && patterns.metric.empty() && !seen.metric_reported) {
     texts.emplace_back(
-        "the command has reported no metric, so no one can see it reach its target; say how the metric is printed, "
+        "the command has reported no metric, so its target cannot be checked; say how the metric is printed, "
         "as in --metric-regex 'accuracy: ([0-9.]+)'");
   } else if (options.target) {
-    complain("--metric-regex", patterns.metric, seen.output.metric + seen.error.metric,
-             "no one can see it reach its target");
+    complain("--metric-regex", patterns.metric, seen.output.metric + seen.error.metric, "its target cannot be checked");
   }
   if (options.usual_steps && patterns.metric.empty() && patterns.epoch.empty()) {
     if (seen.output.step + seen.error.step + seen.reports + seen.strange_reports == 0) {

@@ -323,10 +323,10 @@ TEST(RunTexts, SaysOfASilentCommandThatItPrintedNothing) {
   options.patterns.metric = "accuracy ([0-9.]+)";
   EXPECT_EQ(
       silence_text(options, seen).at(0),
-      "--metric-regex 'accuracy ([0-9.]+)' matched none of 3 lines of the command, so no one can see it reach its "
-      "target; try it with `grep -P` on the command's output");
+      "--metric-regex 'accuracy ([0-9.]+)' matched none of 3 lines of the command, so its target cannot be checked"
+      "; try it with `grep -P` on the command's output");
   EXPECT_EQ(silence_text(options, {}).at(0),
-            "the command printed no line that --metric-regex could match, so no one can see it reach its target");
+            "the command printed no line that --metric-regex could match, so its target cannot be checked");
 }
 
 TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {

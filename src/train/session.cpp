@@ -293,7 +293,7 @@ void Session::complain_of_silence() {
     reporter_.warn(fmt::format("nothing can be profiled: no steps were reported in {} epochs", silent));
   }
   if (target_is_its_own_ && !ledger_.metric() && ledger_.epochs().size() == 2) {
-    reporter_.warn("no metric was reported in two epochs: no one can see it reach its target");
+    reporter_.warn("no metric was reported in two epochs, so the target cannot be checked");
   }
 }
 

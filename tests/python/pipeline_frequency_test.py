@@ -291,7 +291,7 @@ class ByAPlanFromAFile(unittest.TestCase):
             PipelineFrequencyOptimizer(**alone(), plan="absent.json")
         with self.assertRaises(ValueError):
             PipelineFrequencyOptimizer(**alone())
-        with self.assertRaisesRegex(ValueError, "none of them is 1"):
+        with self.assertRaisesRegex(ValueError, "none for rank 1"):
             PipelineFrequencyOptimizer(**alone(pp_rank=1, pp_degree=2, world_size=2), plan=plan_file(self.folder.name, (1, 1, [PLAN])))
 
     def test_what_zeus_pipeline_writes_is_followed(self):

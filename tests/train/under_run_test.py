@@ -95,7 +95,7 @@ class UnderRun(unittest.TestCase):
         done = subprocess.run(
             [program, "virtual", "1xV100", "--", program, "run", "--job", "silent", "--target-metric", "0.5", "--", "true"],
             capture_output=True, text=True, check=False, timeout=60, env=self.environment)
-        self.assertIn("the command has reported no metric, so no one can see it reach its target", done.stderr)
+        self.assertIn("the command has reported no metric, so its target cannot be checked", done.stderr)
 
     def test_callbacks_of_python_teach_the_same(self):
         if not package:

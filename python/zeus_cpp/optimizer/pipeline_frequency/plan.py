@@ -70,7 +70,7 @@ def read_plan(path: str | Path, iteration_time: float | None = None) -> Pipeline
 def instructions_of(rows: list[Instructions], stage: int, path: Any) -> Instructions:
     """The instructions of pipeline rank `stage`."""
     if stage >= len(rows):
-        raise ValueError(f"{path} plans for {len(rows)} pipeline ranks, but none of them is {stage}")
+        raise ValueError(f"{path} has plans for {len(rows)} pipeline ranks, and none for rank {stage}")
     if not rows[stage]:
         raise ValueError(f"{path} plans nothing for pipeline rank {stage}")
     return rows[stage]
