@@ -1,4 +1,4 @@
-"""The Debian packages in a fresh Debian 12: installed and tried as README.md says, word for word; installed by apt,
+"""The Debian packages in a fresh Debian 12: installed as docs/install.md says and tried as README.md says, word for word; installed by apt,
 used, purged without a trace, and built against.
 
   fresh_debian_test.py FOLDER     where `make packages` has put them
@@ -125,17 +125,19 @@ class FreshDebian(unittest.TestCase):
         paths = (str(path.relative_to(self.root)) for path in walked)
         return {path for path in paths if not BOOKS.fullmatch(path)}
 
-    def test_as_readme_says_it_is_installed_and_its_quick_start_runs(self):
+    def test_as_the_pages_say_it_is_installed_and_the_quick_start_runs(self):
+        installing = [line for block in page_blocks.blocks() if (block.page, block.shown_by) == ("docs/install.md", "packaging.fresh_debian")
+                      for line in block.text.splitlines() if line.startswith("sudo apt install")]
+        self.assertTrue(installing)
         readme = [block for block in page_blocks.blocks() if block.page == "README.md" and block.language == "sh"]
-        installing = [block for block in readme if block.shown_by == "packaging.fresh_debian"]
         quick_start = [block for block in readme if block.shown_by is None]
         for block in readme:
-            if block not in installing + quick_start:
+            if block.shown_by:
                 print(f"{block.place} is not run here; {block.shown_by} does")
         # What README.md asks for beside the packages; each shell is one that a user types into.
         in_a_root(self.root, "apt-get", "install", "--yes", "--no-install-recommends", "sudo", "python3")
-        for block in installing:
-            in_a_root(self.root, "bash", "-ec", f"cd ~/zeus*\n{block.text}", given="y\n")
+        for line in installing:
+            in_a_root(self.root, "bash", "-ec", f"cd ~/zeus*\n{line}", given="y\n")
         used = in_a_root(self.root, "bash", "-e", "-s", given=f"cd ~/zeus*\n{page_blocks.session(quick_start)}")
         self.assertRegex(used, r"\d J")
         self.assertIn("</html>", (self.clone / "examples" / "script" / "nightly.html").read_text(encoding="utf-8"))
