@@ -3,15 +3,39 @@ torch_pipeline_test.py, with the Python of an environment that has PyTorch.
 """
 
 import itertools
+import json
 import unittest
+import unittest.mock
+import warnings
 
 import torch
 from torch import distributed, nn
 from torch.distributed import device_mesh, pipelining, tensor
 
-from zeus.integrations.pipelining import PipelineFrequencies
+from zeus.integrations import pipelining as pipelining_of_zeus
 
 MICROBATCHES = 2
+
+
+class LawfulProfiler:
+    """Runs instructions as the native one does. What they take follows from their clock, however busy the machine is."""
+
+    trouble = ""
+
+    def __init__(self, device_id, window):
+        self.rows = []
+
+    def measure(self, stage, instruction, work, including):
+        for clock in (1380.0, 1200.0, 1000.0):
+            work(1)
+            seconds = (0.01 if instruction == "forward" else 0.02) * (0.2 + 0.8 * 1380 / clock)
+            self.rows.append((stage, instruction, clock, seconds, 0.0, seconds * (100 + 250 * (clock / 1380) ** 3), 0.0))
+
+    def measure_beside(self, stage, instruction, clock, work, including):
+        work(1)
+
+    def close(self):
+        pass
 
 
 class OlderGPipe(pipelining.ScheduleGPipe):
@@ -27,6 +51,10 @@ class OlderGPipe(pipelining.ScheduleGPipe):
 
 class OneRank(unittest.TestCase):
     def setUp(self):
+        for patch in (unittest.mock.patch.object(pipelining_of_zeus._native, "PipelineProfiler", LawfulProfiler), warnings.catch_warnings()):
+            patch.__enter__()
+            self.addCleanup(patch.__exit__, None, None, None)
+        warnings.simplefilter("ignore")  # windows are so short that GPUs' counters may not move
         torch.manual_seed(0)
         self.module = nn.Linear(4, 4)
         self.inputs, self.targets = torch.rand(8, 4), torch.rand(8, 4)
@@ -35,8 +63,8 @@ class OneRank(unittest.TestCase):
         stage = pipelining.PipelineStage(self.module, 0, 1, torch.device("cpu"))
         return kind(stage, MICROBATCHES, loss_fn=loss)
 
-    def frequencies(self, schedule, gpu: int = 0, **more) -> PipelineFrequencies:
-        made = PipelineFrequencies(schedule, gpu, window=0.01, **more)
+    def frequencies(self, schedule, gpu: int = 0, **more) -> pipelining_of_zeus.PipelineFrequencies:
+        made = pipelining_of_zeus.PipelineFrequencies(schedule, gpu, **more)
         self.addCleanup(made.close)
         return made
 
@@ -127,6 +155,35 @@ class OneRank(unittest.TestCase):
         for _ in range(10):
             self.step(schedule)
         self.assertEqual([len(each["steps"]) for each in frequencies._measured.results], [2, 2])
+
+    def train_beside(self, *, place: int = 0, **told) -> tuple:
+        """One step as if there were two ranks, of which the other has told these values: its frequencies and the store."""
+        schedule = self.schedule()
+        frequencies = self.frequencies(schedule, patience=0.01)
+        frequencies._members, frequencies._place = [0, 1], place
+        store = frequencies._ranks._store = distributed.HashStore()
+        for key, value in told.items():
+            store.set(key.replace("_", "/"), json.dumps(value))
+        with self.assertLogs("zeus.integrations.pipelining", "WARNING") as log:
+            self.step(schedule)
+        self.assertEqual(len(log.output), 1)
+        self.assertIsNone(frequencies.plan)
+        return frequencies.trouble, store
+
+    def test_the_first_rank_tells_all_which_rank_does_not_take_part(self):
+        trouble, store = self.train_beside()
+        self.assertRegex(trouble, "a rank does not take part: rank 0 waited [0-9.]+ s .*without an answer")
+        self.assertIn(json.loads(store.get("plan/begin"))["trouble"], trouble)
+
+    def test_the_first_rank_tells_all_what_is_wrong_with_another_before_any_profiles(self):
+        trouble, store = self.train_beside(profile_begin_1={"trouble": "it may not set its GPU"})
+        self.assertEqual(json.loads(store.get("plan/begin")), {"trouble": "rank 1: it may not set its GPU"})
+        self.assertEqual(trouble, "no plan is followed: rank 0: rank 1: it may not set its GPU")
+        self.assertFalse(store.check(["here/0"]))
+
+    def test_a_rank_that_comes_when_its_partner_has_given_up_does_not_wait_for_it(self):
+        _, store = self.train_beside(place=1, plan_begin={}, here_0=True, pair_0=False, plan_0={"trouble": "rank 0: it is over"})
+        self.assertEqual(json.loads(store.get("profile/0/1"))["trouble"], "rank 0 did not wait for rank 1")
 
     def test_what_profiling_cost_is_unknown_if_a_rank_does_not_say_what_it_took(self):
         schedule = self.schedule()
