@@ -21,8 +21,10 @@ import unittest
 import unittest.mock
 import warnings
 
+from zeus.device.gpu import ZeusGPULostError
 from zeus.exception import ZeusBaseError
 from zeus.monitor import Measurement, ZeusMonitor
+from zeus.monitor import energy as energy_module
 from zeus.utils import framework
 
 WATTS = 180.0
@@ -88,6 +90,24 @@ class Energies(unittest.TestCase):
                 tiny = approximate.end_window("tiny")
                 for energy in tiny.gpu_energy.values():
                     self.assertAlmostEqual(energy, WATTS * tiny.time, delta=2.0)
+
+    def test_a_lost_gpu_is_not_approximated_and_the_others_are(self):
+        m = monitor(approx_instant_energy=True)
+
+        def power(index: int) -> int:
+            if index == 0:
+                raise ZeusGPULostError("it has fallen off the bus")
+            return 180_000
+
+        m.begin_window("tiny")
+        with unittest.mock.patch.object(energy_module, "measurement_of", return_value=Measurement(0.001, {0: math.nan, 1: 0.0})), \
+                unittest.mock.patch.object(m.gpus, "get_instant_power_usage", power), \
+                warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            tiny = m.end_window("tiny")
+        self.assertTrue(math.isnan(tiny.gpu_energy[0]))
+        self.assertEqual(tiny.gpu_energy[1], 180.0 * 0.001)
+        self.assertEqual(["GPU 0 " in str(each.message) and "is unknown" in str(each.message) for each in caught], [True])
 
     def test_settling_waits_for_the_counters(self):
         m = monitor()
@@ -357,6 +377,13 @@ class Blocks(unittest.TestCase):
         self.assertIsNone(raises.measurement)
         self.assertEqual(m.measurement_states, {})
 
+    def test_a_block_that_drops_its_window_raises_its_own_error(self):
+        m = monitor()
+        with self.assertRaisesRegex(KeyError, "its own"):
+            with m.window("dropped", sync_execution=False):
+                m.reset_windows()
+                raise KeyError("its own")
+
     def test_each_call_of_a_decorated_function_is_a_window(self):
         m = monitor()
         seen = []
@@ -492,6 +519,19 @@ class Synchronization(unittest.TestCase):
                 m.begin_window("never")
         self.assertEqual(m.measurement_states, {})
         m.begin_window("never", sync_execution=False)
+
+    def test_a_window_whose_last_wait_fails_or_is_interrupted_is_dropped(self):
+        m = ZeusMonitor()
+        for error in (RuntimeError("CUDA error"), KeyboardInterrupt()):
+            for cancel in (False, True):
+                with self.subTest(error=error, cancel=cancel), torch_is(FakeTorch(gpus=2)) as torch:
+                    m.begin_window("step")
+                    torch.cuda.synchronize = unittest.mock.Mock(side_effect=error)
+                    with self.assertRaises(type(error)):
+                        m.end_window("step", cancel=cancel)
+                    self.assertEqual(m.measurement_states, {})
+                    with self.assertRaisesRegex(ValueError, "does not exist"):
+                        m.end_window("step", sync_execution=False)
 
     def test_without_a_gpu_there_is_one_warning_and_no_error(self):
         m = ZeusMonitor()

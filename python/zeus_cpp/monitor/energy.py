@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
 
 from zeus_cpp import _native
 from zeus_cpp._logger import logger_of
-from zeus_cpp.exception import ZeusAlreadyExistsError, ZeusFileError, ZeusNotFoundError
+from zeus_cpp.exception import ZeusAlreadyExistsError, ZeusBaseGPUError, ZeusFileError, ZeusNotFoundError
 from zeus_cpp.monitor.measurement import Measurement, measurement_of, native_window
 from zeus_cpp.utils.framework import sync_execution as synchronize_with_framework
 
@@ -125,7 +125,8 @@ class Window(ContextDecorator):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
         if kind is not None:
-            self._monitor.end_window(self.key, sync_execution=False, cancel=True)
+            with suppress(ZeusNotFoundError):  # dropped within the block, which raises something else
+                self._monitor.end_window(self.key, sync_execution=False, cancel=True)
             return
         self.measurement = self._monitor.end_window(self.key, sync_execution=self._sync_execution)
         if self._on_measurement is not None:
@@ -291,6 +292,8 @@ class ZeusMonitor:
     def end_window(self, key: Key, sync_execution: bool = True, cancel: bool = False) -> Measurement:
         """Closes a window and returns its measurement, as good as it can be at once (see `settle`).
 
+        If waiting for the GPUs fails or is interrupted, the window is dropped.
+
         Args:
             key: Its name; a ValueError if no such window is open.
             sync_execution: As for `begin_window`.
@@ -309,6 +312,9 @@ class ZeusMonitor:
             window = self._native.end(name, synchronize)
         except ZeusNotFoundError:
             raise _no_window(key) from None
+        except BaseException:
+            self._open.pop(key, None)
+            raise
         self._open.closed(key)
         logger.debug("window %r ended", key)
         measurement = measurement_of(window, self._gpu_indices)
@@ -324,9 +330,11 @@ class ZeusMonitor:
             if energy > 0.0:
                 continue
             if self.approx_instant_energy and (energy == 0.0 or measurement.time < _SHORTER_THAN_COUNTERS):
-                power = self.gpus.get_instant_power_usage(gpu) / 1000.0
-                measurement.gpu_energy[gpu] = power * measurement.time
-            elif math.isnan(energy):
+                with suppress(ZeusBaseGPUError):  # a GPU that is lost stays unknown
+                    power = self.gpus.get_instant_power_usage(gpu) / 1000.0
+                    measurement.gpu_energy[gpu] = power * measurement.time
+                    continue
+            if math.isnan(energy):
                 reason = measurement.details.gpu[gpu].reason if measurement.details else ""
                 warnings.warn(f"the energy of {self.gpus.gpus[gpu]} in window {key!r} is unknown: {reason}", stacklevel=3)
             else:
