@@ -4,9 +4,11 @@
 #include "record_values.hpp"
 #include "train_options.hpp"
 
+#include <zeus/error.hpp>
 #include <zeus/train.hpp>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace zeus::python {
@@ -23,11 +25,29 @@ struct PythonTraining {
   std::unique_ptr<Training> training;
 };
 
+// Runs `work` of a training without the GIL. What was to end the program meanwhile is raised afterwards.
+template <typename Work>
+auto of_training(const Work& work) {
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+      without_gil(work);
+      raise_interruption();
+    } else {
+      auto result = without_gil(work);
+      raise_interruption();
+      return result;
+    }
+  } catch (const Error&) {
+    raise_interruption();
+    throw;
+  }
+}
+
 std::unique_ptr<PythonTraining> make_training(const Object& values) {
   TrainingOptions options = training_options_of(values);
   auto made = std::make_unique<PythonTraining>();
   options.listener = [kept = made->kept](const TrainingEvent& event) { kept->events.push_back(event); };
-  without_gil([&] { made->training = std::make_unique<Training>(options); });
+  of_training([&] { made->training = std::make_unique<Training>(options); });
   return made;
 }
 
@@ -35,7 +55,7 @@ std::unique_ptr<PythonTraining> make_training(const Object& values) {
 template <auto member, typename Result, typename... Arguments>
 auto called(Result (Training::* /*type*/)(Arguments...)) {
   return [](PythonTraining& self, Arguments... arguments) {
-    return without_gil([&] { return ((*self.training).*member)(arguments...); });
+    return of_training([&] { return ((*self.training).*member)(arguments...); });
   };
 }
 template <auto member>
@@ -58,6 +78,8 @@ template <>
 inline constexpr bool waits_to_end<PythonTraining> = true;
 
 void bind_train(const Object& module) {
+  add_function(module, "raise_interruption", As<&raise_interruption>{}, {}, {},
+               "Raises what was to end the program while a training was destroyed, which raises nothing itself.");
   Class<PythonTraining>(module, "Training", "A training loop that costs less energy.")
       .made_by(As<&make_training>{}, {"options"})
       .method("next_epoch", call_of<&Training::next_epoch>())
@@ -70,7 +92,7 @@ void bind_train(const Object& module) {
       .method("set_target",
               [](PythonTraining& self, double metric, bool higher_is_better) {
                 const TrainingTarget target{.metric = metric, .higher_is_better = higher_is_better};
-                without_gil([&] { self.training->set_target(target); });
+                of_training([&] { self.training->set_target(target); });
               },
               {"metric", "higher_is_better"})
       .method("set_batch_size", call_of<&Training::set_batch_size>(), {"batch_size"})
@@ -81,7 +103,7 @@ void bind_train(const Object& module) {
       .property("optimum", [](PythonTraining& self) { return python_value(self.training->optimum()); })
       .method("profile", [](PythonTraining& self) { return dict_of(self.training->profile()); })
       .method("result",
-              [](PythonTraining& self) { return dict_of(without_gil([&self] { return self.training->result(); })); });
+              [](PythonTraining& self) { return dict_of(of_training([&self] { return self.training->result(); })); });
 }
 
 }  // namespace zeus::python

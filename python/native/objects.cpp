@@ -70,6 +70,10 @@ std::string PythonError::text() const {
   }
 }
 
+bool PythonError::ends_the_program() const {
+  return parts_->type != nullptr && PyErr_GivenExceptionMatches(parts_->type, PyExc_Exception) == 0;
+}
+
 void fail(PyObject* type, const std::string& message) {
   PyErr_SetString(type, message.c_str());
   throw PythonError{};

@@ -93,6 +93,8 @@ class PythonError {
   // Sets it again.
   void restore() const;
   [[nodiscard]] std::string text() const;  // "ValueError: no such GPU"
+  // KeyboardInterrupt, SystemExit: what an `except Exception` lets through.
+  [[nodiscard]] bool ends_the_program() const;
 
  private:
   struct Parts {

@@ -30,15 +30,24 @@ class Held {
   std::shared_ptr<const Object> object_;
 };
 
+// What is to end the program (KeyboardInterrupt, SystemExit) and was raised in a call into Python from this thread. A
+// plain pointer, which owns it: an object would be destroyed when the thread ends, and Python may have ended by then.
+thread_local PythonError* interruption = nullptr;
+
 // Calls into Python; an exception there becomes an Error, which can be passed on and read without the GIL.
 template <typename Call>
 auto in_python(const Call& call) {
   const WithGil gil;
+  std::string why;
   try {
     return call();
   } catch (const PythonError& error) {
-    throw Error{ErrorKind::unavailable, error.text()};
+    if (error.ends_the_program()) {
+      delete std::exchange(interruption, new PythonError{error});
+    }
+    why = error.text();
   }
+  throw Error{ErrorKind::unavailable, why};  // out here, without the traceback as its cause
 }
 
 class PythonCollective final : public Collective {
@@ -282,6 +291,12 @@ const std::map<std::string, Setter>& setters() {
 }
 
 }  // namespace
+
+void raise_interruption() {
+  if (const std::unique_ptr<const PythonError> kept{std::exchange(interruption, nullptr)}) {
+    throw PythonError{*kept};
+  }
+}
 
 TrainingOptions training_options_of(const Object& values) {
   TrainingOptions options;

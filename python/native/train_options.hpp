@@ -13,4 +13,8 @@ namespace zeus::python {
 // option keeps its default; an unknown name is a KeyError.
 TrainingOptions training_options_of(const Object& values);
 
+// In the training, an exception of a call into Python is a failure, which ends no training. One that is to end the
+// program (KeyboardInterrupt, SystemExit) is kept as well, and raised here, by the same thread.
+void raise_interruption();
+
 }  // namespace zeus::python

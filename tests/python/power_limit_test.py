@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
+from unittest import mock
 
 from zeus.device import get_gpus
 from zeus.device.exception import ZeusBaseGPUError
@@ -430,6 +432,64 @@ class OnVirtualGpus(unittest.TestCase):
             self.epoch(optimizer, 25)
         self.assertIn("could not be written", said.output[0])
         self.assertEqual(limits(), [100, 100])
+
+    def test_a_limit_that_cannot_be_measured_is_left_out_and_no_profile_is_written(self):
+        begin = ZeusMonitor.begin_window
+
+        def failing(monitor, key, **options):
+            if key.endswith("_250"):
+                raise RuntimeError("CUDA error")
+            begin(monitor, key, **options)
+
+        path = pathlib.Path(self.folder.name) / "profile.json"
+        with mock.patch.object(ZeusMonitor, "begin_window", failing), \
+                self.assertLogs("zeus.optimizer.power_limit", "WARNING") as said:
+            optimizer = self.optimizer(Lowest(), pl_step=75, profile_path=path)
+            self.epoch(optimizer, 40)
+        self.assertEqual([each.power_limit for each in optimizer.measurements], [175, 100])
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=100_000))
+        self.assertIn("RuntimeError: CUDA error", said.output[0])
+        self.assertRegex(said.output[1], r"leaves out what could not be measured in three tries \(250 W\).*profile is not written")
+        self.assertFalse(path.exists())
+
+    def test_what_is_to_end_the_program_while_gpus_are_waited_for_is_raised_and_costs_one_slice(self):
+        waits = 0
+
+        def synchronize(index):
+            nonlocal waits
+            waits += 1
+            if waits == ends_at:
+                raise error
+
+        cuda = types.SimpleNamespace(is_initialized=lambda: True, device_count=lambda: 2, synchronize=synchronize)
+        with mock.patch.dict(sys.modules, torch=types.SimpleNamespace(cuda=cuda, _C=types.SimpleNamespace())):
+            for ends_at, error in ((1, SystemExit(7)), (3, KeyboardInterrupt()), (5, SystemExit(7)), (7, KeyboardInterrupt())):
+                with self.subTest(ends_at=ends_at):
+                    optimizer = self.optimizer(Lowest(), wait_steps=0, warmup_steps=0, pl_step=150)
+                    waits = 0
+                    with self.assertRaises(type(error)) as raised:
+                        self.epoch(optimizer, 12)
+                    self.assertIs(raised.exception, error)
+                    optimizer.on_epoch_end()
+                    for _ in range(3):
+                        if not isinstance(optimizer.state, Done):
+                            self.epoch(optimizer, 12)
+                    self.assertEqual((optimizer.unoptimized, [each.power_limit for each in optimizer.measurements]), ("", [250, 100]))
+                    optimizer.close()
+
+    def test_what_is_to_end_the_program_at_the_end_is_raised(self):
+        def synchronize(index):
+            raise KeyboardInterrupt
+
+        cuda = types.SimpleNamespace(is_initialized=lambda: True, device_count=lambda: 2, synchronize=synchronize)
+        optimizer = self.optimizer(Lowest(), pl_step=150)
+        optimizer.on_epoch_begin()
+        for _ in range(5):
+            optimizer.on_step_begin()
+        with mock.patch.dict(sys.modules, torch=types.SimpleNamespace(cuda=cuda, _C=types.SimpleNamespace())):
+            with self.assertRaises(KeyboardInterrupt):
+                optimizer.close()
+        optimizer.close()
 
     def test_an_epoch_shorter_than_a_slice_is_trained_all_the_same(self):
         optimizer = self.optimizer(Lowest(), pl_step=75, warmup_steps=10, profile_steps=40)

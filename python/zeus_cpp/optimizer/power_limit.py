@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zeus_cpp import _native
 from zeus_cpp._files import write_whole
 from zeus_cpp._lazy import importer
 from zeus_cpp._logger import logger_of, warn
@@ -161,6 +162,7 @@ class GlobalPowerLimitOptimizer(Callback):
         # if the profile came from a file); None before the choice.
         self.saving: tuple[float, float | None] | None = None
         self._losses_said: set[str] = set()
+        self._lost: dict[tuple[float, float | None], float] = {}  # the limit of each setting whose latest slice was lost
         self._own_cost = optimum_selector is None
         self.optimum_selector = optimum_selector or ZeusCost(0.5, world_size=len(monitor.gpu_indices))
         self.state: Ready | Warmup | Profiling | Done = Ready(
@@ -231,6 +233,7 @@ class GlobalPowerLimitOptimizer(Callback):
             # Ending the session does it, and waits for no other rank.
             self._session = None
             self.current_power_limit = 0
+            _native.raise_interruption()
 
     def result(self) -> dict[str, Any]:
         """Time, energy and cost so far, by epoch, and in observer mode what they would have been at the optimum; plain
@@ -323,6 +326,7 @@ class GlobalPowerLimitOptimizer(Callback):
         self.current_power_limit = 0
 
     def _on_SliceMeasured(self, event: Event) -> None:
+        self._lost.pop(_key_of(event["setting"]), None)
         measured = {"energy": event["energy_j"]["value"], "time": event["time_s"]}
         logger.info("under %g W the steps took %.6g J and %.6g s", event["setting"]["limit_w"], measured["energy"],
                     measured["time"])
@@ -331,6 +335,7 @@ class GlobalPowerLimitOptimizer(Callback):
             self.measurements.append(PowerLimitMeasurement(power_limit=event["setting"]["limit_w"], **measured))
 
     def _on_SliceLost(self, event: Event) -> None:
+        self._lost[_key_of(event["setting"])] = event["setting"]["limit_w"]
         if event["why"] not in self._losses_said:
             self._losses_said.add(event["why"])
             logger.warning("the steps under %g W could not be measured, and others will be: %s",
@@ -341,12 +346,20 @@ class GlobalPowerLimitOptimizer(Callback):
             self.measurements = list(self._known)
         elif self.measurements:
             self._known = list(self.measurements)
-            if self.profile_path is not None and self._team.leads:
+            if self._lost:
+                self._say_what_is_left_out()
+            elif self.profile_path is not None and self._team.leads:
                 _write_profile(self.profile_path, self.measurements)
         self.saving = _saving_of(event)
         if event["optimum"] is not None:
             logger.info("the optimal power limit is %g W", event["optimum"]["limit_w"])
             self.state = Done(optimal_power_limit=round(event["optimum"]["limit_w"] * 1000))
+
+    def _say_what_is_left_out(self) -> None:
+        logger.warning("the choice leaves out what could not be measured in three tries (%s W), and is compared with the highest limit "
+                       "that was measured%s", ", ".join(f"{limit:g}" for limit in self._lost.values()),
+                       f"; the profile is not written to {self.profile_path}" if self.profile_path is not None else "")
+        self._lost.clear()
 
     def _on_Unoptimized(self, event: Event) -> None:
         self.unoptimized = event["why"]  # which the session has given to _warn
@@ -364,6 +377,10 @@ class GlobalPowerLimitOptimizer(Callback):
         """The highest limit that has not been measured."""
         measured = {round(each.power_limit * 1000) for each in self.measurements}
         return next((limit for limit in self.power_limits if limit not in measured), self.power_limits[-1])
+
+
+def _key_of(setting: dict[str, Any]) -> tuple[float, float | None]:
+    return setting["limit_w"], setting["clock_mhz"]
 
 
 def _saving_of(done: Event) -> tuple[float, float | None] | None:
