@@ -23,6 +23,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zeus_cpp._logger import logger_of
+from zeus_cpp._tokens import sendable
 
 logger = logger_of(__name__)
 
@@ -74,7 +75,8 @@ class Server:
         said, _, host = parts.netloc.rpartition("@")
         self.url = parts._replace(netloc=host).geturl().rstrip("/")
         authorization = _authorization(said, token)
-        self._secret = {**({} if authorization is None else {"Authorization": authorization}), **(secret or {})}
+        self._secret = {} if authorization is None else {"Authorization": authorization}
+        self._secret.update((name, sendable(value, f"the value of {name}")) for name, value in (secret or {}).items())
         self._tls = _tls(authorities) if parts.scheme == "https" else None
         self.timeout = timeout
         self.attempts = attempts
@@ -127,6 +129,7 @@ def _authorization(said: str, token: str | None) -> str | None:
         name, _, password = said.partition(":")
         pair = f"{urllib.parse.unquote(name)}:{urllib.parse.unquote(password)}"
         return f"Basic {base64.b64encode(pair.encode()).decode()}"
+    token = sendable(token, "the token") if token else None
     return f"Bearer {token}" if token else None
 
 

@@ -375,6 +375,14 @@ class WithATokenFromTheEnvironmentOrTheUrl(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, {"ZEUS_TOKEN": self.token}):
             self.train(self.server.url, "mnist-environment")
 
+    def test_it_is_sent_without_blanks_around_it_and_shown_in_no_error(self):
+        with unittest.mock.patch.dict(os.environ, {"ZEUS_TOKEN": self.token + "\n"}):
+            self.train(self.server.url, "mnist-blanks")
+        with unittest.mock.patch.dict(os.environ, {"ZEUS_TOKEN": f"two\n{self.token}"}):
+            with self.assertRaisesRegex(ZeusBSOConfigError, "the token contains characters that cannot be sent") as caught:
+                BatchSizeOptimizer(self.monitor, self.server.url, spec())
+        self.assertNotIn(self.token, str(caught.exception))
+
     def test_it_is_taken_from_the_url_and_shown_nowhere(self):
         url = self.server.url.replace("http://", f"http://ann:{self.token}@")
         with self.assertLogs("zeus", "INFO") as said:

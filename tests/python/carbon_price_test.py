@@ -264,6 +264,14 @@ class Unknown(Case):
             self.assertNotIn(KEY, str(logs.output) + str(raised.exception))
             self.assertNotIn(KEY, "".join(file.read_text() for file in self.folder.rglob("*.json")))
 
+    def test_a_key_is_sent_without_blanks_around_it_and_shown_in_no_error(self):
+        with local_services.running(electricity_maps(400.0)) as service:
+            client = ElectrictyMapsClient((1.0, 2.0), url=service.url, token=KEY + "\n")
+            self.assertEqual(client.get_current_carbon_intensity(), 400.0)
+            with self.assertRaisesRegex(ValueError, "auth-token contains characters that cannot be sent") as raised:
+                ElectrictyMapsClient((1.0, 2.0), url=service.url, token=f"two\n{KEY}")
+        self.assertNotIn(KEY, str(raised.exception))
+
     def test_a_certificate_that_the_system_does_not_trust_is_refused(self):
         with local_services.running(electricity_maps(), certificate_in=self.folder) as service:
             with self.assertRaisesRegex(ZeusCarbonIntensityHTTPError, "no secure connection"):

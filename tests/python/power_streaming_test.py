@@ -148,6 +148,7 @@ class Misbehaving(socketserver.BaseRequestHandler):
 
     then = "silent"
     streams: list = []
+    wrong_times: list = []  # answers to the first questions for the time
 
     def handle(self):
         while request := self.request.recv(65536):
@@ -155,6 +156,9 @@ class Misbehaving(socketserver.BaseRequestHandler):
             if path == b"/discover":
                 body = (b'{"gpus":[{"id":0,"name":"A100"}],"cpus":[],"enabled_api_groups":["gpu-read"],"auth_required":false,'
                         b'"zeusd":{"version":"0.1.0","api":1,"instance":"x"}}')
+            elif path == b"/time" and Misbehaving.wrong_times:
+                self.request.sendall(Misbehaving.wrong_times.pop())
+                continue
             elif path == b"/time":
                 body = b'{"timestamp_ms":%d}' % ((time.time() + 3) * 1000)
             else:
@@ -188,6 +192,7 @@ class OddServers(unittest.TestCase):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         Misbehaving.streams = []
+        Misbehaving.wrong_times = []
 
     def streaming(self, then: str, delay_s: float = 0.1) -> PowerStreamingClient:
         Misbehaving.then = then
@@ -214,6 +219,14 @@ class OddServers(unittest.TestCase):
         self.assertGreater(second - first, 0.09)
         self.assertGreater(third - second, 0.19)
         self.assertGreater(fourth - third, 0.39)
+
+    def test_a_daemon_that_once_does_not_tell_the_time_is_asked_again(self):
+        for answer, why in ((b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy", "HTTP 503: busy"),
+                            (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "'{}', which has no time")):
+            Misbehaving.wrong_times = [answer]
+            with self.subTest(why), self.assertLogs(power_streaming.logger, "WARNING") as logs:
+                wait_until(self.streaming("silent").get_power)
+                self.assertIn(why, logs.output[0])
 
     def test_a_group_that_is_not_enabled_ends_the_stream(self):
         with self.assertLogs(power_streaming.logger, "ERROR") as logs:

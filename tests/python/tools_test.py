@@ -376,6 +376,24 @@ class DaemonClient(unittest.TestCase):
         with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": "", "ZEUSD_HOST_PORT": "host:1"}):
             self.assertIsNone(ZeusdConfig.from_env())
 
+    def test_a_token_is_sent_without_blanks_around_it_and_shown_in_no_error(self):
+        Daemon.discovery["auth_required"] = True
+        with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": self.socket, "ZEUSD_TOKEN": "good\n"}):
+            self.assertIsNone(ZeusdClient().auth_error)
+        self.assertIsNone(self.client(token=" good\r\n").auth_error)
+        for token in ("sec\nret", "sec\u00e9ret"):
+            with self.subTest(token=token), self.assertRaisesRegex(ZeusdConnectionError, "cannot be sent") as caught:
+                self.client(token=token)
+            self.assertNotIn("sec", str(caught.exception).replace(self.socket, ""))
+
+    def test_an_address_that_is_none_is_an_address_where_no_daemon_is(self):
+        for address in ("http://node1", "node1:port"):
+            with self.subTest(address), mock.patch.dict(os.environ, {"ZEUSD_HOST_PORT": address}):
+                with self.assertRaisesRegex(ZeusdConnectionError, f"Cannot reach Zeusd at {address}: nonnumeric port"):
+                    ZeusdClient()
+                with self.assertLogs("zeus.device.daemon", logging.WARNING):
+                    self.assertEqual(len(NVIDIAGPUs()), 1)
+
     def test_an_optimizer_leases_like_any_program_where_the_daemon_gives_leases(self):
         self.assertFalse(self.client().gives_leases)
         Daemon.discovery["zeusd"] = {"version": "0.1.0", "api": 1, "instance": "i"}

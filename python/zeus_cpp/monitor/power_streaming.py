@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 from zeus_cpp._logger import logger_of
-from zeus_cpp.utils.zeusd import ZeusdClient, ZeusdConfig, ZeusdConnectionError, require_capabilities
+from zeus_cpp.exception import ZeusBaseError
+from zeus_cpp.utils.zeusd import ZeusdClient, ZeusdConfig, require_capabilities
 
 logger = logger_of(__name__)
 
@@ -99,7 +100,7 @@ class _Stream:
                 return
             except socket.timeout:
                 why = "it fell silent"
-            except (OSError, http.client.HTTPException, ZeusdConnectionError) as error:
+            except (OSError, http.client.HTTPException, ZeusBaseError) as error:
                 why = str(error)
             if self._stopped.is_set():
                 return

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from zeus_cpp._tokens import sendable
 from zeus_cpp.device.exception import ZeusdError
 from zeus_cpp.exception import ZeusBaseError
 
@@ -109,8 +110,8 @@ def _token_of_file(path: str) -> str:
 
 
 def _token_of_environment() -> str | None:
-    token, path = os.environ.get("ZEUSD_TOKEN"), os.environ.get("ZEUSD_TOKEN_FILE")
-    return _token_of_file(path) if not token and path else token
+    token, path = os.environ.get("ZEUSD_TOKEN", "").strip(), os.environ.get("ZEUSD_TOKEN_FILE")
+    return _token_of_file(path) if not token and path else token or None
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,12 @@ class ZeusdConfig:
         return f"http://localhost{path}" if self.socket_path else f"http://{self.endpoint}{path}"
 
     def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if not self.token:
+            return {}
+        try:
+            return {"Authorization": f"Bearer {sendable(self.token, f'the token for Zeusd at {self.endpoint}')}"}
+        except ValueError as error:
+            raise ZeusdConnectionError(str(error)) from None
 
     def make_client(self, timeout_s: float = _TIMEOUT_S) -> http.client.HTTPConnection:
         """A connection of its own, for requests one after another. No wait on it is longer than `timeout_s`."""
@@ -212,8 +218,9 @@ class ZeusdClient:
     def ask(self, method: str, path: str, parameters: dict[str, str] | None = None,
             timeout_s: float = _TIMEOUT_S) -> tuple[int, Any]:
         """(status, content of the body); a ZeusdConnectionError if there is no answer."""
-        connection = self._config.make_client(timeout_s)
+        connection = None
         try:
+            connection = self._config.make_client(timeout_s)
             target = f"{path}?{urlencode(parameters, safe=',')}" if parameters else path
             connection.request(method, target, headers=self._config.headers())
             answer = connection.getresponse()
@@ -222,7 +229,8 @@ class ZeusdClient:
             why = f"no answer within {timeout_s:g} s" if isinstance(error, socket.timeout) else error
             raise ZeusdConnectionError(f"Cannot reach Zeusd at {self.endpoint}: {why}") from error
         finally:
-            connection.close()
+            if connection is not None:
+                connection.close()
         if len(body) > _LONGEST_ANSWER:
             raise ZeusdConnectionError(f"the answer of Zeusd at {self.endpoint} is longer than 16 MiB")
         try:
@@ -347,7 +355,10 @@ class ZeusdClient:
     def get_time(self) -> float:
         """The daemon's clock, in seconds since 1970."""
         answer = self._call("get_time", "GET", "/time", {})
-        return float(answer["timestamp_ms"]) / 1000.0
+        try:
+            return float(answer["timestamp_ms"]) / 1000.0
+        except (KeyError, TypeError, ValueError):
+            raise ZeusdError(f"get_time: Zeusd at {self.endpoint} answers {str(answer)[:200]!r}, which has no time") from None
 
     # Settings
 
