@@ -148,7 +148,7 @@ class EnergyHistogram(_Pushed):
         """Closes a window, counts its energies, and has them pushed. Warns of those outside all buckets."""
         measurement = self.energy_monitor.end_window(f"__EnergyHistogram_{name}", sync_execution=sync_execution)
         for kind, index, energy in _energies(measurement):
-            getattr(self, f"{kind}_histograms").observe((name, str(index)), energy)
+            getattr(self, f"{kind}_histograms").observe((str(name), str(index)), energy)
             least, most = getattr(self, f"min_{kind}_bucket"), getattr(self, f"max_{kind}_bucket")
             if not least <= energy <= most:
                 warnings.warn(f"the energy {energy:.4g} J of {kind.upper()} {index} in window {name!r} is outside the buckets, which "
@@ -189,7 +189,7 @@ class _CountedWindow(_exposition.Locked):
 
     def __init__(self, counter: EnergyCumulativeCounter, name: str) -> None:
         self._counter = counter
-        self._name = name
+        self._name = str(name)
         super().__init__()
         self._parts = 0
         self._ended = False
@@ -296,7 +296,7 @@ class PowerGauge(_Ticking):
         def tick() -> None:
             for index, watts in (monitor.get_power() or {}).items():
                 if math.isfinite(watts):
-                    gauge.set((name, str(index)), watts)
+                    gauge.set((str(name), str(index)), watts)
             self._push()
 
         self._start(name, tick)

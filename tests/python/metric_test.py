@@ -264,6 +264,25 @@ class Scraped(Case):
         for job in ("first", "second"):
             self.assertEqual(samples(text, job)[key(f"{HISTOGRAM}_count", "w", 0)], 1)
 
+    def test_a_window_may_have_a_number_for_its_name(self):
+        histogram = EnergyHistogram([], [0], "", "numbers")
+        counter = EnergyCumulativeCounter([], [0], 10, "", "numbers")
+        gauge = PowerGauge([0], 0.01, "", "numbers")
+        page = serve_metrics(0)
+        self.addCleanup(page.close)
+        for each in (histogram, counter, gauge):
+            each.begin_window(7, sync_execution=False)
+        expected = {key(f"{HISTOGRAM}_count", "7", 0), key(COUNTER, "7", 0), key(GAUGE, "7", 0)}
+        time.sleep(0.4)  # in a shorter one, the energy may be unknown
+        for each in (histogram, counter):
+            each.end_window(7, sync_execution=False)
+        for _ in range(1000):
+            if expected <= samples(get(page.url), "numbers").keys():
+                break
+            time.sleep(0.01)
+        gauge.end_window(7, sync_execution=False)
+        self.assertLessEqual(expected, samples(get(page.url), "numbers").keys())
+
     def test_a_page_that_is_not_kept_serves_until_the_end(self):
         url = serve_metrics(0).url
         gc.collect()
