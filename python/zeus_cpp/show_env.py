@@ -13,7 +13,7 @@ from typing import Callable
 from zeus_cpp import __version__, _native
 from zeus_cpp._installation import OURS, found_zeus, is_front
 from zeus_cpp._version import INTERFACE
-from zeus_cpp.device.gpu import ZeusGPUInitError, get_gpus
+from zeus_cpp.device.gpu import get_gpus
 from zeus_cpp.device.gpu.native import NativeGPU
 from zeus_cpp.exception import ZeusBaseError
 from zeus_cpp.utils.framework import MODULE_CACHE, cupy_is_available, jax_is_available, torch_is_available
@@ -61,7 +61,7 @@ def _gpus() -> list[str]:
              for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")]
     try:
         gpus = get_gpus()
-    except ZeusGPUInitError as error:
+    except ZeusBaseError as error:
         return ["No GPUs available.", f"Error initializing GPUs: {error}"]
     for gpu in gpus.gpus:
         if isinstance(gpu, NativeGPU):

@@ -291,6 +291,12 @@ class Absence(unittest.TestCase):
             said = f'CUDA_VISIBLE_DEVICES has the entry "{visible}", which names no GPU'
             self.assertEqual(done.stdout.count(said), 2 if seen else 0, done.stdout + done.stderr)
 
+    def test_what_is_wrong_with_the_visible_gpus_is_shown(self):
+        done = subprocess.run([sys.executable, "-m", "zeus.show_env"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "CUDA_VISIBLE_DEVICES": "9"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('Error initializing GPUs: CUDA_VISIBLE_DEVICES has the entry "9", which names no GPU', done.stdout)
+
     def test_one_line_says_that_settings_end_with_the_script_whatever_its_logging(self):
         begin = ("from zeus.device import get_gpus\ngpus = get_gpus()\n"
                  "limit = gpus.get_power_management_limit(0)\ngpus.set_power_management_limit(0, limit - 50_000)\n"
