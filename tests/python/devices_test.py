@@ -89,6 +89,10 @@ class Readings(unittest.TestCase):
             get_gpus().set_memory_locked_clocks(0, 877, 877)
         get_gpus().gpus[0].put_back()
 
+    def test_a_memory_clock_that_a_gpu_does_not_have_is_not_found(self):
+        with self.assertRaisesRegex(ZeusGPUNotFoundError, "memory clock 1 MHz: .*memory does not run at this clock"):
+            get_gpus().get_supported_graphics_clocks(0, 1)
+
     def test_former_names_warn_once_and_lead_to_overrides(self):
         class Named(NVIDIAGPU):
             def get_name(self):

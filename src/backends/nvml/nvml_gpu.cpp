@@ -42,6 +42,9 @@ Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device* han
   if (code == abi::Code::insufficient_size || (code == abi::Code::success && count > 0)) {
     code = function(handle, arguments..., &count, clocks.data());
   }
+  if (code == abi::Code::not_found && sizeof...(arguments) > 0) {
+    return Failure{Reason::out_of_range, "memory does not run at this clock"};
+  }
   if (code != abi::Code::success) {
     return Api::failure_of(code);
   }

@@ -134,8 +134,10 @@ Reading<std::vector<Megahertz>> ZeusdGpu::supported_graphics_clocks(Megahertz me
       return Reason::unsupported;
     }
     const auto found = std::ranges::find(*it.supported_clocks, memory, &protocol::SupportedClocks::memory);
-    return found == it.supported_clocks->end() ? Reading<std::vector<Megahertz>>{Reason::unsupported}
-                                               : Reading<std::vector<Megahertz>>{found->graphics};
+    if (found == it.supported_clocks->end()) {
+      return Failure{Reason::out_of_range, "memory does not run at this clock"};
+    }
+    return found->graphics;
   });
 }
 

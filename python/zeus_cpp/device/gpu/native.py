@@ -13,7 +13,14 @@ from zeus_cpp import _native
 from zeus_cpp._logger import logger_of
 from zeus_cpp.device.common import has_sys_admin
 from zeus_cpp.device.daemon import named_daemon
-from zeus_cpp.device.gpu.common import GPU, GPUs, ZeusGPUInitError, ZeusGPUInvalidArgError, ZeusGPUNotSupportedError
+from zeus_cpp.device.gpu.common import (
+    GPU,
+    GPUs,
+    ZeusGPUInitError,
+    ZeusGPUInvalidArgError,
+    ZeusGPUNotFoundError,
+    ZeusGPUNotSupportedError,
+)
 from zeus_cpp.device.gpu.failure import gpu_errors
 from zeus_cpp.device.gpu.lease import GPULease
 
@@ -185,8 +192,11 @@ class NativeGPU(GPU):
 
     def get_supported_graphics_clocks(self, memory_clock_mhz: int | None = None) -> list[int]:
         memory = max(self.get_supported_memory_clocks()) if memory_clock_mhz is None else memory_clock_mhz
-        with gpu_errors():
-            return self._native.supported_graphics_clocks_mhz(memory)
+        try:
+            with gpu_errors():
+                return self._native.supported_graphics_clocks_mhz(memory)
+        except ZeusGPUInvalidArgError as error:  # as the existing package names it
+            raise ZeusGPUNotFoundError(f"the memory clock {memory} MHz: {error}") from None
 
     def set_gpu_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
         self._set(lambda lease: lease.lock_clocks(min_clock_mhz, max_clock_mhz, "graphics"))
