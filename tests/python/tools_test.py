@@ -219,6 +219,16 @@ class Tools(unittest.TestCase):
         with self.assertRaises(ValueError):
             framework.all_reduce([1], "mean")
 
+    def test_whether_a_framework_is_installed_is_looked_up_once(self):
+        framework._is_installed.cache_clear()
+        self.addCleanup(framework._is_installed.cache_clear)
+        others = {name: module for name, module in sys.modules.items() if name not in ("torch", "jax", "cupy")}
+        with mock.patch.dict(sys.modules, others, clear=True), \
+                mock.patch.object(framework.importlib.util, "find_spec", return_value=object()) as found:
+            for _ in range(3):
+                framework.sync_execution([0])
+        found.assert_called_once_with("torch")
+
     def test_a_missing_required_framework_is_reported(self):
         with mock.patch.dict(sys.modules, {"cupy": None}):
             self.assertFalse(framework.cupy_is_available())

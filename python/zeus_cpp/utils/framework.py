@@ -7,6 +7,7 @@ available. A framework that is not loaded has given no GPU any work, so there is
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import sys
 import warnings
@@ -84,6 +85,11 @@ _SYNCHRONIZE: dict[str, Callable[[Any, Sequence[int]], None]] = {
 }
 
 
+@functools.lru_cache(maxsize=None)  # looking takes longer than the rest of a window's edge
+def _is_installed(framework: str) -> bool:
+    return importlib.util.find_spec(framework) is not None
+
+
 def sync_execution(gpu_devices: Sequence[int], sync_with: str = "torch") -> None:
     """Waits until the GPUs have done the framework's work.
 
@@ -103,7 +109,7 @@ def sync_execution(gpu_devices: Sequence[int], sync_with: str = "torch") -> None
             f"windows are synchronized with {sync_with}, which this program has not imported; it has imported "
             f"{', '.join(others)}: pass sync_execution_with={others[0]!r}",
         )
-    elif importlib.util.find_spec(sync_with) is None:
+    elif not _is_installed(sync_with):
         _no_gpu(sync_with, "is not installed")
 
 
