@@ -58,6 +58,13 @@ class JobSpecs(unittest.TestCase):
         self.assertEqual(JobSpec.parse_raw(made.json()), made)
         made.max_epochs = 7
         self.assertEqual(made.copy(update={"mab_seed": 3}).dict()["max_epochs"], 7)
+        self.assertEqual(dict(made), made.dict())
+        self.assertEqual(list(made.dict(include={"eta_knob", "beta_knob"}).items()), [("eta_knob", 0.5), ("beta_knob", None)])
+        self.assertEqual(made.dict(exclude={"eta_knob"}).keys(), made.dict().keys() - {"eta_knob"})
+        self.assertNotIn("beta_knob", json.loads(made.json(exclude_none=True, indent=2)))
+        twin = made.copy(deep=True)
+        twin.batch_sizes.append(1024)
+        self.assertEqual(made.batch_sizes, [32, 64, 128])
 
     def test_what_cannot_be_is_refused_by_name(self):
         wrong = {

@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy as copying
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 Check = Callable[[Any], Any]
@@ -217,15 +217,23 @@ class Record:
             raise ValidationError(cls.__name__, [("__root__", f"is not JSON: {problem}")]) from None
         return cls.parse_obj(values)
 
-    def dict(self) -> dict[str, Any]:
-        return {key: copying.deepcopy(getattr(self, key)) for key in self._fields}
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return ((key, getattr(self, key)) for key in self._fields)
 
-    def json(self, **options: Any) -> str:
-        return json.dumps(self.dict(), **options)
+    def dict(self, *, include: Collection[str] | None = None, exclude: Collection[str] = (), by_alias: bool = False,
+             exclude_none: bool = False) -> dict[str, Any]:
+        """The fields, all or those named. There are no aliases."""
+        return {key: copying.deepcopy(value) for key, value in self
+                if (include is None or key in include) and key not in (exclude or ()) and not (exclude_none and value is None)}
 
-    def copy(self: R, *, update: Mapping[str, Any] | None = None) -> R:
+    def json(self, *, include: Collection[str] | None = None, exclude: Collection[str] = (), by_alias: bool = False,
+             exclude_none: bool = False, **options: Any) -> str:
+        """The same as JSON; the other options are those of json.dumps."""
+        return json.dumps(self.dict(include=include, exclude=exclude, exclude_none=exclude_none), **options)
+
+    def copy(self: R, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> R:
         """A copy with the values of `update`, which are not checked."""
-        twin = copying.copy(self)
+        twin = copying.deepcopy(self) if deep else copying.copy(self)
         twin.__dict__.update(update or {})
         return twin
 
