@@ -78,7 +78,7 @@ template <>
 inline constexpr bool waits_to_end<PythonTraining> = true;
 
 void bind_train(const Object& module) {
-  add_function(module, "raise_interruption", As<&raise_interruption>{}, {}, {},
+  add_function(module, "raise_interruption", As<&raise_interruption>{}, {},
                "Raises what was to end the program while a training was destroyed, which raises nothing itself.");
   Class<PythonTraining>(module, "Training", "A training loop that costs less energy.")
       .made_by(As<&make_training>{}, {"options"})
