@@ -18,22 +18,17 @@ import atexit
 import json
 import math
 import os
-import random
 import statistics
-import sys
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 try:
     import torch
     from torch import distributed
-    from torch.distributed.fsdp import FullyShardedDataParallel
-    from torch.distributed.tensor import DTensor
 except ImportError as missing:
     raise ImportError("zeus.integrations.pipelining needs PyTorch: `pip install torch`") from missing
 
@@ -41,10 +36,10 @@ from zeus_cpp import _native
 from zeus_cpp._files import write_whole
 from zeus_cpp._logger import logger_of, warn
 from zeus_cpp.exception import ZeusBaseError
+from zeus_cpp.integrations._pipeline_measured import Event, Measured, Row, measured_iteration
+from zeus_cpp.integrations._pipeline_stage import Captured, wait_for
 from zeus_cpp.monitor import ZeusMonitor
-from zeus_cpp.monitor.measurement import Measurement
 from zeus_cpp.optimizer._ranks import RankLost, Ranks
-from zeus_cpp.utils.framework import sync_execution
 
 logger = logger_of(__name__)
 
@@ -52,12 +47,7 @@ __all__ = ["PipelineFrequencies"]
 
 _ROUNDS = 2  # of measuring: in wide steps, then beside the clocks of a first plan
 _MOST_CLOCKS_REFINED = 3  # of a stage: those that a first plan uses most
-# Half-widths of 95 % intervals, in standard errors, of the mean of so many values; of more, at most that of ten.
-_STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31}
 _STEPS_TO_LEARN = 4  # in which PipelineClocks learns when to ask for a faster clock
-
-Row = tuple[int, str, float, float, float, float, float]  # as _native.PipelineProfiler has them
-Event = tuple[str, int, int, float, float]  # instruction, stage, micro-batch, seconds at its begin and end
 
 
 class _Trouble(Exception):
@@ -107,7 +97,7 @@ class PipelineFrequencies:
         self._clocks: Any = None
         self._following = False
         self._followed = 0  # steps under the plan, since it is followed
-        self._captured: dict[int, _Captured] = {}
+        self._captured: dict[int, Captured] = {}
         self._split = False
         self._step = 0
         self._in_step = False
@@ -118,7 +108,7 @@ class PipelineFrequencies:
             self._monitor = ZeusMonitor(gpu_indices=[device_id])
         except ZeusBaseError as error:  # the other ranks wait for this one, which has to tell them
             self._obstacle = str(error)
-        self._measured = _Measured(device_id, self._monitor) if measure else None
+        self._measured = Measured(device_id, self._monitor) if measure else None
         self._to_epoch = time.time() - time.monotonic()
         self._restore: list[Callable[[], None]] = []
         self._wrap()
@@ -165,7 +155,7 @@ class PipelineFrequencies:
     def _wrap(self) -> None:
         self._replace(self._schedule, "step", self._wrapped_step(self._schedule.step))
         for stage in self._stages:
-            captured = self._captured[stage.stage_index] = _Captured(stage, self._schedule, lambda: self._in_step)
+            captured = self._captured[stage.stage_index] = Captured(stage, self._schedule, lambda: self._in_step)
             self._replace(stage, "forward_one_chunk", self._wrapped("forward", stage, stage.forward_one_chunk))
             self._replace(stage, "backward_one_chunk", self._wrapped("backward", stage, stage.backward_one_chunk))
             weight = stage.backward_weight_one_chunk
@@ -215,14 +205,14 @@ class PipelineFrequencies:
 
     def _begin(self, instruction: str) -> float:
         if self._following or self._is_recording():
-            _wait_for(self.device_id)
+            wait_for(self.device_id)
         if self._following:
             self._call_clocks("begin", instruction)
         return time.monotonic() + self._to_epoch
 
     def _end(self, instruction: str, stage: Any, chunk: int, begin: float) -> None:
         if self._is_recording():
-            _wait_for(self.device_id)
+            wait_for(self.device_id)
         if self._following:
             self._call_clocks("end", instruction)
         if self._step == 0 or self._is_recording():
@@ -331,15 +321,7 @@ class PipelineFrequencies:
             return self._obstacle
         if self._split:
             return "schedules that split the backward (zero-bubble) are not planned yet"
-        modules = [stage.submod for stage in self._stages]
-        parameters = [each for module in modules for each in module.parameters()]
-        # Each rank chooses how often it runs an instruction, so collectives within would never end.
-        if any(isinstance(each, DTensor) for each in parameters) or any(
-                isinstance(each, FullyShardedDataParallel) for module in modules for each in module.modules()):
-            return "stages that are sharded (FSDP, tensor parallelism) are not profiled yet"
-        if any(each._post_accumulate_grad_hooks for each in parameters):
-            return "a hook that runs after a gradient (register_post_accumulate_grad_hook) would run while instructions are profiled"
-        return ""
+        return next(filter(None, (captured.refusal() for captured in self._captured.values())), "")
 
     def _measure_instructions(self, profiler: Any, plan: dict[str, Any]) -> str:
         """Measures in wide steps, or beside the clocks of the plan; returns what was wrong with the training's own code."""
@@ -384,7 +366,7 @@ class PipelineFrequencies:
         def wait() -> None:
             waited.append(True)
             distributed.recv(token, src=other, group=self._group)
-            _wait_for(self.device_id)
+            wait_for(self.device_id)
 
         for waits in (0, 1):
             if self._place % 2 == waits:
@@ -482,7 +464,7 @@ class PipelineFrequencies:
             others = [self._ranks.hear(f"measured/{place}", self._patience) for place in range(1, len(self._members))]
             everyone = [self._measured.results, *others]
             for run, name in enumerate(("before", "after")):
-                iteration = _measured_iteration([results[run] for results in everyone], self.plan, self._shares, followed=run == 1)
+                iteration = measured_iteration([results[run] for results in everyone], self.plan, self._shares, followed=run == 1)
                 write_whole(self._record / f"{name}.json", json.dumps(iteration))
         except (RankLost, OSError, ValueError) as error:
             self._warn(f"what was measured is not written: {error}")
@@ -503,220 +485,3 @@ class PipelineFrequencies:
     def _warn(self, trouble: str) -> None:
         self.trouble += ("; " if self.trouble else "") + trouble
         warn(logger, f"rank {self._members[self._place]}, GPU {self.device_id}: {trouble}")
-
-
-class _Captured:
-    """What a stage's instructions need to be run alone: the first micro-batch's inputs, gradients and target."""
-
-    def __init__(self, stage: Any, schedule: Any, in_step: Callable[[], bool]) -> None:
-        self.stage = stage
-        self.schedule = schedule
-        self.inputs: tuple[tuple[Any, ...], dict[str, Any]] | None = None
-        self.gradients: Any = None
-        self.has_backward = False
-        self.target: tuple[Any, tuple[Any, ...], dict[str, Any]] | None = None
-        self._forward = stage.forward_maybe_with_nosync
-        self._backward = stage.backward_maybe_with_nosync
-        self._loss = schedule._compute_loss
-        self._in_step = in_step
-        self._listening = False
-
-    def listen(self) -> None:
-        self._listening = True
-
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            if self.inputs is None and self._in_step():
-                self.inputs = _copy(args), _copy(kwargs)
-            return self._forward(*args, **kwargs)
-
-        def backward(kind: str, values: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-            if not self.has_backward and kind == "full":
-                self.has_backward = True
-                self.gradients = _copy(values["output_grads"])
-            return self._backward(kind, values, *args, **kwargs)
-
-        def loss(output: Any, target: Any, *more: Any, **named: Any) -> Any:  # before PyTorch 2.13, there are no more
-            if self.target is None and self._in_step():
-                self.target = _copy(target), more, named
-            return self._loss(output, target, *more, **named)
-
-        self.stage.forward_maybe_with_nosync = forward
-        self.stage.backward_maybe_with_nosync = backward
-        if self.stage.is_last:
-            self.schedule._compute_loss = loss
-
-    def drop(self) -> None:
-        """Forgets what was captured, which takes memory."""
-        if self._listening:
-            self._listening = False
-            del self.stage.forward_maybe_with_nosync, self.stage.backward_maybe_with_nosync
-            if self.stage.is_last:
-                del self.schedule._compute_loss
-        self.inputs = self.gradients = self.target = None
-
-    def works(self, device_id: int) -> Iterator[tuple[str, Callable[[int], None], str]]:
-        """(instruction, what runs it so many times, the instruction that each of these runs includes)"""
-        assert self.inputs is not None
-        args, kwargs = self.inputs
-
-        def forward(times: int) -> None:
-            with torch.enable_grad():
-                for _ in range(times):
-                    self._forward(*_copy(args), **_copy(kwargs))
-            _wait_for(device_id)
-
-        def both(times: int) -> None:
-            with torch.enable_grad():
-                for _ in range(times):
-                    self._run_both(_copy(args), _copy(kwargs))
-            _wait_for(device_id)
-
-        yield "forward", forward, ""
-        if self.has_backward:
-            yield "backward", both, "forward"
-
-    def _run_both(self, args: Any, kwargs: Any) -> None:
-        output = self._forward(*args, **kwargs)
-        inputs = [each for each in _tensors((args, kwargs)) if each.requires_grad]
-        values: dict[str, Any] = {"stage_output": output if isinstance(output, tuple) else (output,),
-                                  "output_grads": self.gradients, "input_values": inputs}
-        if self.stage.is_last:
-            assert self.target is not None
-            target, more, named = self.target
-            values["stage_output"] = self._loss(output, target, *more, **named)
-        self._backward("full", values, last_backward=False)
-
-    @contextmanager
-    def as_it_was(self, device_id: int) -> Iterator[None]:
-        """Puts gradients, buffers and generators back."""
-        module = self.stage.submod
-        gradients = [(each, each.grad, None if each.grad is None else each.grad.clone()) for each in module.parameters()]
-        buffers = [(each, each.clone()) for each in module.buffers()]
-        numpy = sys.modules.get("numpy")
-        drawn = random.getstate(), torch.get_rng_state(), None if numpy is None else numpy.random.get_state()
-        on_gpu = torch.cuda.get_rng_state(device_id) if torch.cuda.is_available() and torch.cuda.is_initialized() else None
-        try:
-            yield
-        finally:
-            with torch.no_grad():
-                for parameter, gradient, copy in gradients:
-                    parameter.grad = gradient if gradient is None else gradient.copy_(copy)
-                for buffer, copy in buffers:
-                    buffer.copy_(copy)
-            random.setstate(drawn[0])
-            torch.set_rng_state(drawn[1])
-            if numpy is not None:
-                numpy.random.set_state(drawn[2])
-            if on_gpu is not None:
-                torch.cuda.set_rng_state(on_gpu, device_id)
-
-
-class _Measured:
-    """Times and energies of iterations, in two runs: before the plan and under it."""
-
-    _KEY = "zeus.pipelining.measured"
-
-    def __init__(self, device_id: int, monitor: ZeusMonitor | None) -> None:
-        self.results: list[dict[str, Any]] = []
-        self.steps: list[list[Event]] = []
-        self.running = False
-        self._device_id = device_id
-        self._monitor = monitor
-        self._since = 0.0
-        self._seconds: list[float] = []
-        self._windows: list[Measurement] = []
-
-    @property
-    def runs(self) -> int:
-        return len(self.results)
-
-    def begin(self) -> None:
-        """Or goes on, after an interruption."""
-        if not self.running:
-            self.running = True
-            _wait_for(self._device_id)
-            self._since = time.monotonic()
-            if self._monitor is not None:  # without one, no plan is made of the results
-                self._monitor.begin_window(self._KEY, sync_execution=False)
-
-    def interrupt(self) -> None:
-        """Leaves out what runs until it begins again."""
-        if self.running:
-            _wait_for(self._device_id)
-            self.running = False
-            if self._monitor is not None:
-                self._windows.append(self._monitor.end_window(self._KEY, sync_execution=False))
-
-    def add(self, events: list[Event]) -> None:
-        now = time.monotonic()
-        self.steps.append(events)
-        self._seconds.append(now - self._since)
-        self._since = now
-
-    def end(self) -> None:
-        self.interrupt()
-        windows = [self._monitor.settle(each) for each in self._windows] if self._monitor is not None else []
-        counted = math.hypot(*(each.details.total.uncertainty or 0.0 for each in windows if each.details is not None))
-        self.results.append({"steps": self.steps, "seconds": self._seconds, "energy": sum(each.total_energy for each in windows),
-                             "uncertainty": counted})
-        self.steps, self._seconds, self._windows = [], [], []
-
-
-def _measured_iteration(results: list[dict[str, Any]], plan: dict[str, Any], shares: list[dict[str, Any]], *,
-                        followed: bool) -> dict[str, Any]:
-    """What `zeus pipeline --measured` reads, of what each rank measured."""
-    seconds = results[0]["seconds"]
-    count = len(seconds)
-    mean = statistics.fmean(seconds)
-    wide = _STUDENT.get(count, 2.26) * statistics.stdev(seconds) / math.sqrt(count) if count > 1 else mean
-    energy = sum(one["energy"] for one in results) / count
-    counted = math.hypot(*(one["uncertainty"] for one in results)) / count
-    middle = sorted(range(count), key=seconds.__getitem__)[count // 2]
-    start = min(one["steps"][middle][0][3] for one in results)
-    computations = []
-    for rank, (one, share) in enumerate(zip(results, shares)):
-        for place, (instruction, stage, microbatch, begin, end) in enumerate(one["steps"][middle]):
-            clock = plan["frequencies"][rank][place][1] if followed else 0.0
-            computations.append({"rank": rank, "stage": stage, "microbatch": microbatch, "instruction": instruction,
-                                 "start_s": begin - start, "duration_s": max(end - begin, 0.0), "frequency_mhz": clock,
-                                 "power_w": _power(share["rows"], stage, instruction, clock)})
-    prefix = "" if followed else "fastest_"
-    return {"version": 1, "ranks": len(results), "iterations": count, "time_s": mean, "time_uncertainty_s": wide,
-            "energy_j": energy, "energy_uncertainty_j": math.hypot(counted, energy * wide / mean),
-            "claimed_time_s": plan[f"{prefix}time_s"], "claimed_energy_j": plan[f"{prefix}energy_j"],
-            "computations": computations}
-
-
-def _power(rows: list[Row], stage: int, instruction: str, clock: float) -> float:
-    """Watts of the instruction as measured at this clock; at the highest one if none was set."""
-    known = [row for row in rows if row[0] == stage and row[1] == instruction]
-    row = min(known, key=lambda one: abs(one[2] - clock)) if clock else max(known, key=lambda one: one[2])
-    return row[5] / row[3]
-
-
-def _wait_for(device_id: int) -> None:
-    if torch.cuda.is_initialized():
-        sync_execution([device_id])
-
-
-def _copy(values: Any) -> Any:
-    """The same with tensors of its own, which require gradients as before."""
-    if isinstance(values, torch.Tensor):
-        return values.detach().clone().requires_grad_(values.requires_grad)
-    if isinstance(values, dict):
-        return {key: _copy(value) for key, value in values.items()}
-    if isinstance(values, (list, tuple)):
-        copies = [_copy(value) for value in values]
-        return type(values)(*copies) if hasattr(values, "_fields") else type(values)(copies)
-    return values
-
-
-def _tensors(values: Any) -> Iterator[torch.Tensor]:
-    if isinstance(values, torch.Tensor):
-        yield values
-    elif isinstance(values, dict):
-        for value in values.values():
-            yield from _tensors(value)
-    elif isinstance(values, (list, tuple)):
-        for value in values:
-            yield from _tensors(value)
