@@ -3,7 +3,9 @@
 #   zeus_module(measure [PARALLEL] [COMPUTES] SOURCES a.cpp TESTS a_test.cpp)
 #                          in the module's folder: the static library zeus_measure, and measure_test. PARALLEL, for modules
 #                          that use several threads, labels their tests `parallel`: of interest under the thread sanitizer.
-#                          COMPUTES, for modules whose tests compute for long: optimized in sanitized builds, too
+#                          COMPUTES, for modules whose tests compute for long: optimized in sanitized builds, too.
+#                          APART names sources that the programs with rights need of a module that has many others: they are
+#                          a piece of their own, so that these programs do not link the others
 #   zeus_program(zeus)     bin/zeus from its source in layers.toml
 #   zeus_check_links()     call it last: refuses a link that layers.toml does not list
 
@@ -77,14 +79,19 @@ function(zeus_all_below result target)
 endfunction()
 
 function(zeus_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL;COMPUTES" "" "SOURCES;TESTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL;COMPUTES" "" "SOURCES;APART;TESTS")
   string(REPLACE "/" "_" flat ${name})
   if(NOT DEFINED ZEUS_MODULE_${flat}_FOLDER)
     message(FATAL_ERROR "layers.toml has no module '${name}'")
   endif()
   zeus_present_targets(links ${ZEUS_MODULE_${flat}_LINKS})
-  add_library(zeus_${flat} STATIC ${arg_SOURCES})
+  add_library(zeus_${flat} STATIC ${arg_APART} ${arg_SOURCES})
   zeus_quick_build(zeus_${flat} FALSE ${arg_COMPUTES})
+  if(arg_APART AND ZEUS_PIECES GREATER 1)
+    set_target_properties(zeus_${flat} PROPERTIES UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${arg_APART} PROPERTIES UNITY_GROUP apart)
+    set_source_files_properties(${arg_SOURCES} PROPERTIES UNITY_GROUP others)
+  endif()
   target_include_directories(zeus_${flat} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(zeus_${flat} PUBLIC ${links} ${ZEUS_MODULE_${flat}_EXTERNAL} Threads::Threads)
