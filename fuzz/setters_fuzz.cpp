@@ -13,7 +13,10 @@
 
 #include "control/lease_book.hpp"
 #include "daemon/api.hpp"
+#include "device/driver_gate.hpp"
 #include "fuzz/setter_rights.hpp"
+#include "setter/work/audited_control.hpp"
+#include "setter/work/local_seat.hpp"
 #include "tests/support/hand_loop.hpp"
 #include "tests/support/leased_gpus.hpp"
 #include "tokens/token.hpp"
@@ -119,19 +122,21 @@ class World : test::LocalStand {
  public:
   World() {
     for (const auto& gpu : {gpu_, other_gpu_}) {
-      const auto audited = std::make_shared<AuditedControl>(gpu, gpu, nullptr);
+      const auto audited = std::make_shared<setter::AuditedControl>(gpu, gpu, nullptr);
       gpus_.push_back({gpu, audited, gpu->identity().index});
       audited_.push_back(audited);
     }
     book_.emplace(ledger(), gpus_, guardian_, clock_);
-    const auto gate = std::make_shared<DriverGate>();
+    const auto gate = std::make_shared<device::DriverGate>();
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       ServedGpu served{.identity = gpus_[i].gpu->identity(),
                        .reader = std::make_unique<GpuReader>(loop_, gpus_[i], gate, DeviceThread::Bounds{}),
                        .seat = std::make_unique<GpuSeat>(
-                           loop_, *book_, ledger_, GpuSeat::Parts{gpus_[i], audited_[i], gate}, DeviceThread::Bounds{}),
-                       .stream = std::make_unique<PowerStream>(loop_, Seconds{1}, no_sample),
-                       .audited = audited_[i]};
+                           loop_, GpuAsked{static_cast<int>(i), gpus_[i].gpu->identity().uuid},
+                           std::make_shared<setter::LocalSeat>(
+                               *book_, ledger_, setter::LocalSeat::Parts{gpus_[i], audited_[i], gate}, clock_),
+                           DeviceThread::Bounds{}),
+                       .stream = std::make_unique<PowerStream>(loop_, Seconds{1}, no_sample)};
       seats_.push_back(served.seat.get());
       node_.gpus.push_back(std::move(served));
     }
@@ -474,7 +479,7 @@ class World : test::LocalStand {
   test::HandLoop loop_{clock_};
   control::Ledger ledger_ = ledger();
   std::vector<device::DiscoveredGpu> gpus_;
-  std::vector<std::shared_ptr<AuditedControl>> audited_;
+  std::vector<std::shared_ptr<setter::AuditedControl>> audited_;
   std::optional<control::LeaseBook> book_;
   std::vector<GpuSeat*> seats_;
   Node node_{.loop = loop_,

@@ -1,13 +1,13 @@
 #include "base/companion_process.hpp"
 
+#include "base/inherited_socket.hpp"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,8 +24,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// The companion's end of the socket: the first descriptor after the standard streams.
-constexpr int companion_socket = 3;
 constexpr std::size_t longest_line = 4096;
 
 constexpr Seconds longest_patience{2e6};  // within the milliseconds of poll(); a longer one means the same
@@ -44,7 +42,7 @@ struct CompanionSpawn {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
       ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
     }
-    ::posix_spawn_file_actions_adddup2(&actions, socket, companion_socket);
+    ::posix_spawn_file_actions_adddup2(&actions, socket, inherited_socket_number);
     ::posix_spawnattr_init(&attributes);
     sigset_t all{};
     ::sigfillset(&all);
@@ -68,9 +66,9 @@ std::array<FileDescriptor, 2> connect_pair() {
   return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
 }
 
-// Above the standard streams and companion_socket, which the file actions replace.
-FileDescriptor above_companion_socket(const FileDescriptor& descriptor) {
-  FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, companion_socket + 1)};
+// Above the standard streams and inherited_socket_number, which the file actions replace.
+FileDescriptor above_inherited_socket(const FileDescriptor& descriptor) {
+  FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, inherited_socket_number + 1)};
   if (!moved) {
     throw system_failure(errno, "cannot duplicate a socket");
   }
@@ -101,7 +99,7 @@ CompanionProcess::CompanionProcess(const std::filesystem::path& program, const s
                                    Seconds patience)
     : owner_{::getpid()} {
   std::array<FileDescriptor, 2> ends = connect_pair();
-  const FileDescriptor theirs = above_companion_socket(ends[1]);
+  const FileDescriptor theirs = above_inherited_socket(ends[1]);
   const CompanionSpawn plan{theirs.get()};
   std::string name = program.string();
   std::vector<std::string> texts = arguments;
@@ -178,10 +176,7 @@ void CompanionProcess::kill() const noexcept {
 }
 
 FileDescriptor enter_companion() {
-  struct stat status {};
-  if (::fstat(companion_socket, &status) != 0 || !S_ISSOCK(status.st_mode)) {
-    throw Error{ErrorKind::invalid_argument, "this program is started by Zeus itself, not by hand"};
-  }
+  FileDescriptor socket = take_inherited_socket();
   const pid_t child = ::fork();
   if (child < 0) {
     throw system_failure(errno, "cannot go into the background");
@@ -189,21 +184,6 @@ FileDescriptor enter_companion() {
   if (child > 0) {
     ::_exit(0);
   }
-  constexpr unsigned first = companion_socket + 1;
-#ifdef SYS_close_range
-  const bool closed = ::syscall(SYS_close_range, first, ~0U, 0) == 0;
-#else
-  const bool closed = false;
-#endif
-  if (!closed) {
-    constexpr long many = 65536;
-    const long end = std::min(many, ::sysconf(_SC_OPEN_MAX));
-    for (int descriptor = first; descriptor < end; ++descriptor) {
-      ::close(descriptor);
-    }
-  }
-  FileDescriptor socket{companion_socket};
-  ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
   return socket;
 }
 

@@ -69,7 +69,7 @@ struct Claim {
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-// The owner: "process 12 (zeusd) for user 1000's process 77 (python3)", "process 12 (python3)".
+// The owner: "process 12 (zeus_setter) for user 1000's process 77 (python3)", "process 12 (python3)".
 std::string to_text(const Claim& claim);
 
 // What a holder lends to processes that descend from it, one at a time.

@@ -28,8 +28,8 @@ bool is_refusal(int status) {
 }
 
 // Of a call that may change settings. The client wrote the query, and a lease's name in it is a secret.
-AuditLine refusal_line(const transport::Request& request, int status, std::string_view body,
-                       const std::string& client) {
+setter::RefusedCall refused_call(const transport::Request& request, int status, std::string_view body,
+                                 const std::string& client) {
   constexpr std::size_t most = 300;
   std::string asked;
   for (std::string_view rest = request.query; !rest.empty();) {
@@ -39,13 +39,9 @@ AuditLine refusal_line(const transport::Request& request, int status, std::strin
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return {.gpu = {},
-          .why = "refused",
-          .who = client,
+  return {.who = client,
           .what = std::string{request.path},
-          .before = {},
           .asked = shortened(printable(asked), most),
-          .enforced = {},
           .outcome = fmt::format("{}: {}", status, shortened(printable(body), most))};
 }
 
@@ -111,7 +107,7 @@ void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
       log::debug(line_of(noted->request(), status, client));
     }
     if (is_audited && is_refusal(status)) {
-      node_.audit->write_refusal(refusal_line(noted->request(), status, body, client));
+      node_.audit->write_refusal(refused_call(noted->request(), status, body, client));
     }
   };
   if (away != nullptr) {

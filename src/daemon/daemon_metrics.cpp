@@ -143,7 +143,7 @@ std::string DaemonMetrics::text(const Node& node) {
     metrics_.set(gpu_stuck, {number, uuid, "read"}, gpu.reader->thread().stuck_since() ? 1 : 0);
     metrics_.set(gpu_queue, {number, uuid, "set"}, static_cast<double>(gpu.seat->thread().waiting()));
     metrics_.set(gpu_queue, {number, uuid, "read"}, static_cast<double>(gpu.reader->waiting()));
-    metrics_.set(gpu_calls, {number, uuid}, static_cast<double>(gpu.audited->calls()));
+    metrics_.set(gpu_calls, {number, uuid}, static_cast<double>(gpu.seat->calls()));
   }
   for (const LeaseView& lease : node.desk->leases()) {
     for (const int gpu : lease.gpus) {

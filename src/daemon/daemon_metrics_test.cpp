@@ -1,6 +1,9 @@
 #include "daemon/daemon_metrics.hpp"
 
 #include "daemon/node.hpp"
+#include "device/driver_gate.hpp"
+#include "setter/work/audited_control.hpp"
+#include "setter/work/local_seat.hpp"
 #include "tests/support/hand_loop.hpp"
 #include "tests/support/leased_gpus.hpp"
 
@@ -15,16 +18,18 @@ using ::testing::Not;
 class DaemonMetricsTest : public ::testing::Test, protected test::LocalStand {
  protected:
   DaemonMetricsTest() {
-    const auto audited = std::make_shared<AuditedControl>(gpu_, gpu_, nullptr);
+    const auto audited = std::make_shared<setter::AuditedControl>(gpu_, gpu_, nullptr);
     const device::DiscoveredGpu gpu{gpu_, audited, 0};
-    const auto gate = std::make_shared<DriverGate>();
+    const auto gate = std::make_shared<device::DriverGate>();
     book_.emplace(ledger(), std::vector{gpu}, guardian_, clock_);
-    node_.gpus.push_back({.identity = gpu_->identity(),
-                          .reader = std::make_unique<GpuReader>(loop_, gpu, gate, DeviceThread::Bounds{}),
-                          .seat = std::make_unique<GpuSeat>(loop_, *book_, ledger_, GpuSeat::Parts{gpu, audited, gate},
-                                                            DeviceThread::Bounds{}),
-                          .stream = {},
-                          .audited = audited});
+    node_.gpus.push_back(
+        {.identity = gpu_->identity(),
+         .reader = std::make_unique<GpuReader>(loop_, gpu, gate, DeviceThread::Bounds{}),
+         .seat = std::make_unique<GpuSeat>(
+             loop_, GpuAsked{0, gpu_->identity().uuid},
+             std::make_shared<setter::LocalSeat>(*book_, ledger_, setter::LocalSeat::Parts{gpu, audited, gate}, clock_),
+             DeviceThread::Bounds{}),
+         .stream = {}});
     node_.desk =
         std::make_unique<LeaseDesk>(loop_, std::vector{node_.gpus[0].seat.get()}, built_in_policy(),
                                     LeaseDesk::Ways{.draw = [] { return std::string{"secret-name"}; },

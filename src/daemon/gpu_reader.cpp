@@ -27,7 +27,7 @@ bool has_power(const device::Gpu& gpu, PowerKind kind, PowerScope scope) {
 
 }  // namespace
 
-GpuReader::GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<DriverGate> gate,
+GpuReader::GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<device::DriverGate> gate,
                      DeviceThread::Bounds bounds)
     : loop_{loop},
       on_thread_{std::make_shared<OnThread>(OnThread{

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "daemon/device_thread.hpp"
-#include "daemon/driver_gate.hpp"
 #include "device/backend.hpp"
+#include "device/driver_gate.hpp"
 #include "protocol/device_readings.hpp"
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class GpuReader {
   // One more part: one power alone, the first of instant, average and plain that this GPU has.
   static constexpr std::uint32_t power_now = 1U << 31;
 
-  GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<DriverGate> gate,
+  GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<device::DriverGate> gate,
             DeviceThread::Bounds bounds);
 
   // Calls `done` once; if the end is `done`, with at least these parts.
@@ -41,7 +41,7 @@ class GpuReader {
   // What is used on the device's thread.
   struct OnThread {
     std::shared_ptr<device::Gpu> gpu;
-    std::shared_ptr<DriverGate> gate;
+    std::shared_ptr<device::DriverGate> gate;
     std::uint32_t id = 0;
     Clock& clock;
     Instant next_opening;

@@ -1,25 +1,19 @@
-// The settings of one GPU: the only thread that changes them, and the leases through which it does. Here a lease is
-// only a number; the LeaseDesk decides whose it is and how long it lasts.
+// The settings of one GPU, asked for on a thread of its own that waits for the setter (setter/link/seat.hpp). The
+// LeaseDesk decides whose a lease is and how long it lasts.
 //
-// Threads: the loop's; results come on the loop's thread. Ownership: the loop, the book, the ledger and the gate
-// outlive this object.
+// Threads: the loop's; results come on the loop's thread. Ownership: the loop outlives this object.
 #pragma once
 
-#include "control/lease_book.hpp"
-#include "control/lease_client.hpp"
-#include "daemon/audited_control.hpp"
 #include "daemon/client.hpp"
 #include "daemon/device_thread.hpp"
-#include "daemon/driver_gate.hpp"
 #include "daemon/setting.hpp"
-#include "device/backend.hpp"
+#include "setter/link/seat.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,38 +22,28 @@ namespace zeus::daemon {
 
 class GpuSeat {
  public:
-  using Number = std::uint64_t;
+  using Number = setter::LeaseNumber;
+  using Taken = setter::Taken;
   using End = DeviceThread::End;
   using Wanted = std::function<bool()>;
 
-  struct Parts {
-    device::DiscoveredGpu gpu;  // its control is `audited`
-    std::shared_ptr<AuditedControl> audited;
-    std::shared_ptr<DriverGate> gate;
-  };
-
-  GpuSeat(Loop& loop, control::LeaseBook& book, const control::Ledger& ledger, Parts parts,
-          DeviceThread::Bounds bounds);
+  // `bounds` are those of a driver's call; what takes longer by nature is added.
+  GpuSeat(Loop& loop, GpuAsked name, std::shared_ptr<setter::Seat> seat, DeviceThread::Bounds bounds);
 
   [[nodiscard]] const GpuAsked& name() const { return name_; }
-  [[nodiscard]] const device::DiscoveredGpu& gpu() const { return on_thread_->parts.gpu; }
   [[nodiscard]] DeviceThread& thread() { return thread_; }
+  // How often the driver's setters were called.
+  [[nodiscard]] std::uint64_t calls() const { return seat_->calls(); }
 
   // Each `done` is called once; if the end is `done`, with the result.
 
-  struct Taken {
-    control::LeaseClient client;  // with what was found out about the process
-    Reading<Watts> found;         // the power limit before the lease
-    std::optional<Error> error;
-  };
   void take(Number lease, Seconds term, const Client& client, Wanted wanted, std::function<void(End, Taken)> done);
   // If the call was late, its result goes to `settled` when it is over.
-  void set(Number lease, const Setting& setting, const std::string& who, Wanted wanted,
-           std::function<void(End, SettingResult)> done, std::function<void(SettingResult)> settled);
+  void set(Number lease, const Setting& setting, Wanted wanted, std::function<void(End, SettingResult)> done,
+           std::function<void(SettingResult)> settled);
   void renew(Number lease, std::function<void(End, std::optional<Error>)> done);
   // Puts back what was set through the lease.
-  void restore(Number lease, const std::string& who, Wanted wanted,
-               std::function<void(End, std::optional<Error>)> done);
+  void restore(Number lease, Wanted wanted, std::function<void(End, std::optional<Error>)> done);
   // Ends the lease, if it was taken at all. This is always done, though not at once if the device hangs. `why` is for
   // the audit log.
   void release(Number lease, const std::string& why, std::function<void(std::optional<Error>)> done);
@@ -69,23 +53,9 @@ class GpuSeat {
   void ask_whether_overruled(Number lease, Wanted wanted, std::function<void(End, std::string)> done);
 
  private:
-  // The state used on the device's thread, which owns it during a call.
-  struct OnThread {
-    Parts parts;
-    control::LeaseBook& book;
-    const control::Ledger& ledger;
-    Clock& clock;
-    std::map<Number, control::Lease> leases;
-
-    control::Lease& lease(Number number);
-    // Reports and logs the settings of leases granted here that another process, usually a guardian, has put back.
-    [[nodiscard]] std::string holder() const;
-    void tell_what_was_put_back();
-  };
-
   template <typename Result>
   struct Question {
-    std::function<void(OnThread&, Result&)> work;
+    std::function<Result(setter::Seat&)> work;
     Wanted wanted;
     std::function<void(End, Result)> done;
     std::function<void(Result)> settled;  // called after `late`
@@ -95,7 +65,7 @@ class GpuSeat {
   void ask(Question<Result> question);
 
   GpuAsked name_;
-  std::shared_ptr<OnThread> on_thread_;
+  std::shared_ptr<setter::Seat> seat_;  // used on the thread, but for what any thread may call
   DeviceThread thread_;
 };
 

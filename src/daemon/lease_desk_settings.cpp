@@ -1,5 +1,6 @@
 // What is done under leases: renewing, setting, withdrawing; and setters without a lease.
 
+#include "control/lease_book.hpp"
 #include "daemon/lease_desk.hpp"
 
 #include <fmt/format.h>
@@ -120,9 +121,8 @@ const Outcome& LeaseDesk::note(Outcome outcome) {
 void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
                         std::function<void(std::optional<Refused>, const Outcome&)> done) {
   Entry& entry = entries_.at(number);
-  const std::string who = to_text(entry.view.described);
   const Outcome outcome = note({.gpu = gpu,
-                                .who = who,
+                                .who = to_text(entry.view.described),
                                 .client = key_of(entry.view.client),
                                 .lease = entry.view.id,
                                 .asked = setting,
@@ -156,7 +156,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
   };
   GpuSeat& seat = seat_of(gpu);
   seat.set(
-      number, setting, who, is_wanted,
+      number, setting, is_wanted,
       [outcome, keep, done = std::move(done), &seat](GpuSeat::End end, SettingResult result) {
         Outcome known = outcome;
         known.is_known = end != GpuSeat::End::late;
@@ -327,10 +327,9 @@ void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted&
   const auto gathered = std::make_shared<Gathered>(entry.on.size(), std::move(done));
   for (const int gpu : std::set<int>{entry.on}) {
     GpuSeat& seat = seat_of(gpu);
-    seat.restore(number, to_text(entry.view.described), wanted,
-                 [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
-                   gathered->add(gpu, refusal_of(end, gpu_name(seat), error));
-                 });
+    seat.restore(number, wanted, [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
+      gathered->add(gpu, refusal_of(end, gpu_name(seat), error));
+    });
   }
 }
 

@@ -31,9 +31,7 @@ TEST_F(LeaseDeskTest, SeveralGpusAreTakenTogetherOrNoneIs) {
 TEST_F(LeaseDeskTest, IfTheSecondGpuCannotBeTakenTheFirstIsGivenBack) {
   gpus_[1].control = nullptr;
   control::LeaseBook book{ledger(), gpus_, guardian_, clock_};
-  seats_[1] = std::make_unique<GpuSeat>(loop_, book, ledger_,
-                                        GpuSeat::Parts{gpus_[1], audited_[1], std::make_shared<DriverGate>()},
-                                        DeviceThread::Bounds{});
+  seats_[1] = make_seat(1, book);
   make_desk(built_in_policy());
   EXPECT_FALSE(take(process(7), {0, 1}).lease);
   EXPECT_THAT(desk_->leases(), IsEmpty());

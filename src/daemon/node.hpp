@@ -2,7 +2,6 @@
 #pragma once
 
 #include "daemon/access.hpp"
-#include "daemon/audit_log.hpp"
 #include "daemon/cpu_power_meter.hpp"
 #include "daemon/cpu_reader.hpp"
 #include "daemon/daemon_metrics.hpp"
@@ -11,6 +10,7 @@
 #include "daemon/lease_desk.hpp"
 #include "daemon/power_stream.hpp"
 #include "protocol/discovery.hpp"
+#include "setter/link/remote_audit.hpp"
 
 #include <zeus/units.hpp>
 
@@ -25,7 +25,6 @@ struct ServedGpu {
   std::unique_ptr<GpuReader> reader;
   std::unique_ptr<GpuSeat> seat;
   std::unique_ptr<PowerStream> stream;
-  std::shared_ptr<AuditedControl> audited;
   bool counts_energy = false;
 };
 
@@ -41,7 +40,7 @@ struct Node {
   std::vector<std::string> hosts;
   Credentials credentials;
   bool logs_requests = false;
-  std::shared_ptr<AuditLog> audit;  // null: there is none
+  std::shared_ptr<setter::RemoteAudit> audit;  // null: there is none
   protocol::DaemonIdentity identity;
   std::vector<ServedGpu> gpus;
   std::vector<ServedCpu> cpus;

@@ -8,12 +8,13 @@
 #include "base/program_folder.hpp"
 #include "base/signal_descriptor.hpp"
 #include "base/systemd.hpp"
-#include "control/open_lease_book.hpp"
+#include "control/ledger.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
-#include "daemon/absent_gpu.hpp"
 #include "daemon/rule_files.hpp"
 #include "daemon/service.hpp"
+#include "device/absent_gpu.hpp"
+#include "setter/link/setter_process.hpp"
 #include "tokens/claims.hpp"
 #include "transport/listener.hpp"
 
@@ -21,7 +22,6 @@
 
 #include <fmt/format.h>
 
-#include <linux/capability.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -43,16 +43,22 @@ constexpr Seconds patience_at_end{8};
 constexpr Seconds patience_at_start{5};
 // A daemon that was killed may have left its socket to a program that it was starting.
 constexpr Seconds patience_with_the_former{0.5};
+// It ends at once, unless one of its drivers hangs.
+constexpr Seconds patience_with_the_setter{1};
 
 struct Devices {
   std::vector<device::DiscoveredGpu> gpus;
   std::vector<std::shared_ptr<device::CpuPackage>> cpus;
 };
 
-// Numbers are the machine's own, whatever this process's environment says. Commands go before the drivers.
+bool serves_gpus(const ServeOptions& options) {
+  return options.enables(Group::gpu_control) || options.enables(Group::gpu_read);
+}
+
+// Numbers are the machine's own, whatever this process's environment says.
 Devices find_devices(const ServeOptions& options, const Context& context) {
   std::vector<device::Backend*> backends;
-  if (options.enables(Group::gpu_control) || options.enables(Group::gpu_read)) {
+  if (serves_gpus(options)) {
     std::ranges::copy_if(context.gpu_backends, std::back_inserter(backends), [&](const device::Backend* backend) {
       return options.gpu_backend == "auto" || backend->name() == options.gpu_backend;
     });
@@ -76,9 +82,6 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
   for (std::size_t i = 0; i < devices.gpus.size(); ++i) {
     devices.gpus[i].number = static_cast<int>(i);
   }
-  if (options.gpu_command_overrides) {
-    context.set_by_commands(*options.gpu_command_overrides, devices.gpus);
-  }
   return devices;
 }
 
@@ -91,16 +94,28 @@ void require_rights(const ServeOptions& options) {
               "start zeusd as root, or enable gpu-read alone (--enable gpu-read)"};
 }
 
-std::vector<Service::Gpu> audited(std::vector<device::DiscoveredGpu> gpus, const std::shared_ptr<AuditLog>& log) {
+setter::SetterPlan setter_plan(const ServeOptions& options) {
+  return {.gpu_backend = serves_gpus(options) ? options.gpu_backend : "none",
+          .sets = options.enables(Group::gpu_control),
+          .logs_all = options.log_requests,
+          .audit_log = options.audit_log,
+          .commands = options.gpu_command_overrides};
+}
+
+// Each GPU is read here and set there: both must mean the same one.
+std::vector<Service::Gpu> with_seats(const std::vector<device::DiscoveredGpu>& gpus,
+                                     const std::vector<setter::SetterProcess::Gpu>& seats) {
+  const bool are_the_same = std::ranges::equal(
+      gpus, seats, {}, [](const device::DiscoveredGpu& gpu) { return gpu.gpu->identity().uuid; },
+      &setter::SetterProcess::Gpu::uuid);
+  if (!are_the_same) {
+    throw Error{ErrorKind::unavailable,
+                fmt::format("zeusd sees {} GPUs, and its setter others ({})", gpus.size(), seats.size()),
+                "a GPU came or went at this moment; start zeusd again"};
+  }
   std::vector<Service::Gpu> all;
-  for (device::DiscoveredGpu& gpu : gpus) {
-    Service::Gpu one{std::move(gpu), {}};
-    if (!one.gpu.control) {
-      one.gpu.control = std::make_shared<device::GpuControl>();  // sets nothing
-    }
-    one.audited = std::make_shared<AuditedControl>(one.gpu.gpu, one.gpu.control, log);
-    one.gpu.control = one.audited;
-    all.push_back(std::move(one));
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    all.push_back({gpus[i], seats[i].seat});
   }
   return all;
 }
@@ -108,19 +123,6 @@ std::vector<Service::Gpu> audited(std::vector<device::DiscoveredGpu> gpus, const
 std::string host_of_this_node() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-// What each group needs beyond root: setting needs CAP_SYS_ADMIN; counters may be readable by their owner alone.
-void give_up_rights(const ServeOptions& options) {
-  std::vector<int> kept;
-  if (options.enables(Group::gpu_control)) {
-    kept.push_back(CAP_SYS_ADMIN);
-  }
-  if (options.enables(Group::cpu_read)) {
-    kept.push_back(CAP_DAC_READ_SEARCH);
-  }
-  keep_capabilities(kept);
-  forbid_core_dumps();
 }
 
 // The sockets that the daemon listens on: those that systemd has opened, or its own.
@@ -195,11 +197,21 @@ class Sockets {
 class Run {
  public:
   Run(transport::EventLoop& loop, Service& service, Sockets& sockets, const Supervisor& supervisor,
-      const FileDescriptor& signals)
-      : loop_{loop}, service_{service}, sockets_{sockets}, supervisor_{supervisor}, signals_{signals} {}
+      const FileDescriptor& signals, int end_of_setter)
+      : loop_{loop},
+        service_{service},
+        sockets_{sockets},
+        supervisor_{supervisor},
+        signals_{signals},
+        end_of_setter_{end_of_setter} {}
 
-  void until_stopped() {
+  // False if the setter ended before that.
+  bool until_stopped() {
     const transport::EventLoop::Watch watch = loop_.when_readable(signals_.get(), [this] { take_signal(); });
+    const transport::EventLoop::Watch setter = loop_.when_readable(end_of_setter_, [this] {
+      has_setter_ = false;
+      loop_.stop();
+    });
     service_.begin(patience_at_start, [this] {
       sockets_.hand_to(service_);
       supervisor_.tell("READY=1");
@@ -209,6 +221,7 @@ class Run {
       say_alive();
     }
     loop_.run();
+    return has_setter_;
   }
 
  private:
@@ -251,7 +264,9 @@ class Run {
   Sockets& sockets_;
   const Supervisor& supervisor_;
   const FileDescriptor& signals_;
+  int end_of_setter_;
   transport::EventLoop::Watch alive_;
+  bool has_setter_ = true;
   bool stopping_ = false;
 };
 
@@ -283,45 +298,43 @@ int ServeCommand::run(Context& context) {
   plan.instance = tokens::random_id();
   plan.draw = tokens::random_id;
   plan.boot = boot_of(context.machine);
-  if (serve_.audit_log) {
-    plan.audit = std::make_shared<AuditLog>(*serve_.audit_log, context.clock);
-  }
   const std::filesystem::path folder = control::make_state_folder(context.environment, user);
+  plan.state = std::make_shared<const FileTree>(folder);
+  // It keeps the rights that this process gives up before any stranger can talk to it.
+  setter::SetterProcess setter{program_folder(), setter_plan(serve_)};
   std::optional<Sockets> sockets{std::in_place, serve_, context.environment};
   // Before the drivers' libraries are loaded: a thread that they start keeps what it begins with.
-  give_up_rights(serve_);
+  keep_capabilities({});
+  forbid_core_dumps();
   Devices devices = find_devices(serve_, context);
   log::info(fmt::format("{} GPUs, {} CPU packages", devices.gpus.size(), devices.cpus.size()));
-  plan.state = std::make_shared<const FileTree>(folder);
-  const control::Ledger ledger{FileTree{folder}, context.machine};
-  const std::vector<Service::Gpu> gpus = audited(std::move(devices.gpus), plan.audit);
-  std::vector<device::DiscoveredGpu> leased;
-  for (const Service::Gpu& gpu : gpus) {
-    leased.push_back(gpu.gpu);
-    if (is_absent(*gpu.gpu.gpu)) {
-      leased.back().control = nullptr;
-    }
+  std::vector<Service::Gpu> gpus = with_seats(devices.gpus, setter.take_gpus());
+  if (serve_.audit_log) {
+    plan.audit = setter.audit();
   }
-  control::LeaseBook book =
-      control::open_lease_book(context.environment, context.machine, program_folder(), leased, context.clock);
   log->begin_thread();
 
   const Supervisor supervisor{context.environment};
+  bool has_setter = true;
   bool is_stuck = false;
   {
     transport::EventLoop loop;
-    Service service{loop, context.clock, book, ledger, gpus, std::move(devices.cpus), std::move(plan)};
-    Run{loop, service, *sockets, supervisor, signals}.until_stopped();
+    Service service{loop, context.clock, gpus, std::move(devices.cpus), std::move(plan)};
+    has_setter = Run{loop, service, *sockets, supervisor, signals, setter.descriptor()}.until_stopped();
     is_stuck = service.is_stuck();
   }
   sockets.reset();
-  if (is_stuck) {
-    // A thread is still in the driver and cannot be ended: the guardian puts back what it holds.
+  if (!has_setter) {
+    log::error("the setter, which sets GPUs for zeusd, has ended; the guardian puts back what it has changed");
+  }
+  gpus.clear();
+  // A thread that is still in the driver, here or in the setter, cannot be ended: the guardian puts back what it holds.
+  if (is_stuck || !setter.end(patience_with_the_setter)) {
     log::warning("a call to a driver still hangs; the guardian puts back what it has changed");
     log.reset();
-    std::quick_exit(command_line::exit_ok);
+    std::quick_exit(has_setter ? command_line::exit_ok : command_line::exit_failure);
   }
-  return command_line::exit_ok;
+  return has_setter ? command_line::exit_ok : command_line::exit_failure;
 }
 
 void RestoreCommand::declare(command_line::Options& options) {
@@ -330,7 +343,11 @@ void RestoreCommand::declare(command_line::Options& options) {
 }
 
 int RestoreCommand::run(Context& context) {
-  const Devices devices = find_devices(serve_, context);
+  Devices devices = find_devices(serve_, context);
+  // Commands go before the drivers.
+  if (serve_.gpu_command_overrides) {
+    context.set_by_commands(*serve_.gpu_command_overrides, devices.gpus);
+  }
   const std::optional<std::filesystem::path> folder = control::find_state_folder(context.environment, ::geteuid());
   if (!folder) {
     context.out << "nothing to put back\n";

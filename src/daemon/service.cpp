@@ -86,8 +86,8 @@ PowerStream::Read read_of(Loop& loop, CpuPowerMeter& meter, std::uint32_t number
 
 }  // namespace
 
-Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const control::Ledger& ledger,
-                 const std::vector<Gpu>& gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan)
+Service::Service(EventLoop& loop, Clock& clock, const std::vector<Gpu>& gpus,
+                 std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan)
     : loop_{std::make_unique<RealLoop>(loop, clock, [this] { tick(); })},
       plan_{std::move(plan)},
       node_{.loop = *loop_,
@@ -116,20 +116,18 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
                        protocol::Refusal{.status = Status::not_found, .body = {}});
                  }
                }} {
-  std::map<GpuVendor, std::shared_ptr<DriverGate>> gates;
+  std::map<GpuVendor, std::shared_ptr<device::DriverGate>> gates;
   std::vector<GpuSeat*> seats;
   for (const Gpu& one : gpus) {
-    std::shared_ptr<DriverGate>& gate = gates[one.gpu.gpu->identity().vendor];
-    gate = gate ? gate : std::make_shared<DriverGate>();
+    std::shared_ptr<device::DriverGate>& gate = gates[one.gpu.gpu->identity().vendor];
+    gate = gate ? gate : std::make_shared<device::DriverGate>();
     ServedGpu served{.identity = one.gpu.gpu->identity(),
                      .reader = std::make_unique<GpuReader>(*loop_, one.gpu, gate, DeviceThread::Bounds{}),
                      .seat = {},
                      .stream = {},
-                     .audited = one.audited,
                      .counts_energy = one.gpu.gpu->features().has(device::GpuFeature::energy_counter)};
-    DeviceThread::Bounds bounds;
-    bounds.patience = bounds.patience + one.audited->longest();
-    served.seat = std::make_unique<GpuSeat>(*loop_, book, ledger, GpuSeat::Parts{one.gpu, one.audited, gate}, bounds);
+    served.seat = std::make_unique<GpuSeat>(*loop_, GpuAsked{one.gpu.number.value_or(0), one.gpu.gpu->identity().uuid},
+                                            one.seat, DeviceThread::Bounds{});
     served.stream = std::make_unique<PowerStream>(*loop_, plan_.gpu_period, read_of(*loop_, *served.reader));
     seats.push_back(served.seat.get());
     node_.gpus.push_back(std::move(served));

@@ -1,19 +1,17 @@
 // The daemon, put together: devices and their threads, leases, routes, and the loop on which they live. Its maker gives
 // it the sockets, and calls it to read its files again and to stop.
 //
-// Threads: that of the loop, or any before the loop runs. Ownership: the loop, the clock, the book and the ledger
-// outlive this object.
+// Threads: that of the loop, or any before the loop runs. Ownership: the loop and the clock outlive this object.
 #pragma once
 
 #include "base/file_tree.hpp"
-#include "control/lease_book.hpp"
-#include "control/ledger.hpp"
 #include "daemon/access.hpp"
 #include "daemon/api.hpp"
-#include "daemon/audit_log.hpp"
 #include "daemon/node.hpp"
 #include "daemon/policy.hpp"
 #include "device/inventory.hpp"
+#include "setter/link/remote_audit.hpp"
+#include "setter/link/seat.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
 
@@ -42,8 +40,8 @@ struct ServicePlan {
   std::string version;
   std::string instance;
   std::string boot;
-  std::shared_ptr<const FileTree> state;  // where counters are kept; null: they are not kept
-  std::shared_ptr<AuditLog> audit;        // null: no audit log
+  std::shared_ptr<const FileTree> state;       // where counters are kept; null: they are not kept
+  std::shared_ptr<setter::RemoteAudit> audit;  // null: no audit log
   Rules rules;
   // Reads the files again, on a thread of its own; throws an Error if one is not valid.
   std::function<Rules()> read_rules;
@@ -53,14 +51,14 @@ struct ServicePlan {
 
 class Service {
  public:
-  // `gpus` have their numbers, and each control is an AuditedControl.
+  // A GPU with its number, and what sets it.
   struct Gpu {
     device::DiscoveredGpu gpu;
-    std::shared_ptr<AuditedControl> audited;
+    std::shared_ptr<setter::Seat> seat;
   };
 
-  Service(transport::EventLoop& loop, Clock& clock, control::LeaseBook& book, const control::Ledger& ledger,
-          const std::vector<Gpu>& gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan);
+  Service(transport::EventLoop& loop, Clock& clock, const std::vector<Gpu>& gpus,
+          std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 namespace zeus::daemon {
 

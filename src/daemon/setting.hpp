@@ -1,48 +1,24 @@
-// One change of a GPU's settings, as a client asks for it, and its result. Plain values; any thread.
+// Settings as the policy and people see them. Plain values; any thread.
 #pragma once
 
 #include "daemon/policy.hpp"
+#include "setter/link/setting.hpp"
 
-#include <zeus/device_values.hpp>
-#include <zeus/error.hpp>
-#include <zeus/reading.hpp>
-#include <zeus/units.hpp>
-
-#include <optional>
 #include <string>
-#include <variant>
 
 namespace zeus::daemon {
 
-struct SetPowerLimit {
-  Watts limit;
-};
-struct LockClocks {
-  ClockDomain domain = ClockDomain::graphics;
-  ClockRange range;
-};
-struct UnlockClocks {
-  std::optional<ClockDomain> domain;  // empty: every domain
-};
-struct SetPersistence {
-  bool enabled = false;
-};
-using Setting = std::variant<SetPowerLimit, LockClocks, UnlockClocks, SetPersistence>;
+using setter::LockClocks;
+using setter::SetPersistence;
+using setter::SetPowerLimit;
+using setter::Setting;
+using setter::SettingResult;
+using setter::UnlockClocks;
 
 // The question to the policy's rules.
 AskedFor asked_for(const Setting& setting, GpuAsked gpu);
 
 // "power limit 200 W", "graphics clocks 210 to 1410 MHz", "memory clocks unlocked", "persistence mode on".
 std::string to_text(const Setting& setting);
-
-// The result on one GPU.
-struct SettingResult {
-  Reading<Watts> enforced;                       // for a power limit
-  Reading<std::optional<ClockRange>> locked_to;  // for locked clocks
-  Reading<Megahertz> running;
-  Reading<bool> persistence;
-  std::optional<Error> error;
-  bool is_over = false;  // `error` is a timeout because the lease has expired, not because the driver is slow
-};
 
 }  // namespace zeus::daemon

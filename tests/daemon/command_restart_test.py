@@ -90,8 +90,7 @@ class Commands(FaultCase):
             self.clients = [Process(set_limits, daemon.socket, gpu) for gpu in range(GPUS)]
             until(lambda: all(now != before for now, before in zip(self.driver.settings(), self.found)), "they are set")
             time.sleep(self.random.uniform(0.0, 0.3))
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill_whole()
             self.end_clients()
             time.sleep(0.3)
             self.assertTrue(all(now != before for now, before in zip(self.driver.settings(), self.found)),
@@ -110,7 +109,7 @@ class Commands(FaultCase):
             until(lambda: not guardians_of(daemon.state), "the guardian that could do nothing ends", 30.0)
         self.assertEqual([one for one in self.log.all() if one.done and one.process != os.getpid()
                           and one.begun >= daemon.runs[0].begun], [], "nobody but the helper has set anything")
-        self.report("the daemon is killed and its commands with it")
+        self.report("zeusd and its setter are killed, and the commands with them")
         self.expect_nothing_left(daemon)
         self.assertEqual(daemon.stop(), 0)
 

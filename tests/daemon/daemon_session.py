@@ -358,6 +358,20 @@ class Daemon:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
 
+    def setter(self) -> int:
+        """The process with the rights to set GPUs, which zeusd has started."""
+        (found,) = until(lambda: setters_of(self.process.pid), "zeusd has a setter")
+        return found
+
+    def kill_whole(self) -> None:
+        """zeusd and its setter, at one moment: neither sees the other's end before its own."""
+        both = (self.process.pid, self.setter())
+        for how in (signal.SIGSTOP, signal.SIGKILL):
+            for process in both:
+                os.kill(process, how)
+        self.process.wait()
+        until(lambda: not is_running(both[1]), "the setter has ended")
+
     def close(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
@@ -382,6 +396,24 @@ class Daemon:
 
     def post(self, target: str, **more) -> Answer:
         return self.ask("POST", target, **more)
+
+
+def is_running(process: int) -> bool:
+    """False for one that has ended, even if it was not waited for."""
+    try:
+        return ") Z " not in pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+
+
+def setters_of(zeusd: int) -> list[int]:
+    found = []
+    for task in pathlib.Path(f"/proc/{zeusd}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            name = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]
+            if name.endswith((b"zeus_setter", b"zeus_command_setter")):
+                found.append(int(child))
+    return found
 
 
 def guardians_of(folder) -> list[int]:

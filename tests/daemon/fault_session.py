@@ -172,7 +172,7 @@ class DriverLog:
 
 @dataclasses.dataclass
 class Run:
-    """One start of a daemon, with the end of the audit log at that time."""
+    """One start of a daemon: its setter, and the end of the audit log at that time."""
 
     process: int
     begun: float
@@ -191,7 +191,7 @@ class WatchedDaemon(Daemon):
         try:
             super().start(wait)
         finally:
-            self.runs[-1].process = self.process.pid if self.process else 0
+            self.runs[-1].process = self.setter() if self.process else 0
         return self
 
     def lines_of_runs(self) -> list[list[dict]]:
@@ -308,7 +308,7 @@ class FaultCase(unittest.TestCase):
 
     def look_at(self, daemon: WatchedDaemon) -> WatchedDaemon:
         """Remembers the state of a fresh daemon."""
-        self.fresh = Held.by(daemon.process.pid)
+        self.fresh = [Held.by(process) for process in (daemon.process.pid, daemon.setter())]
         self.uuids = uuids_of(daemon)
         return daemon
 
@@ -340,12 +340,12 @@ class FaultCase(unittest.TestCase):
             self.assertGreater(self.changed, rounds // 3, "nothing was set at that moment")
 
     def expect_nothing_left(self, daemon: Daemon):
-        """Like a fresh daemon, except for the guardian that its first lease has started, and the connection to it."""
-        guardian = {"socket": 1}
-        deadline = time.monotonic() + 20.0
-        while (left := Held.by(daemon.process.pid).beyond(self.fresh)) not in ({}, guardian):
-            self.assertLess(time.monotonic(), deadline, f"nothing is left: {left}")
-            time.sleep(0.01)
+        """Like a fresh daemon, except for the guardian that its setter's first lease has started, and the connection to it."""
+        for process, fresh, more in ((daemon.process.pid, self.fresh[0], {}), (daemon.setter(), self.fresh[1], {"socket": 1})):
+            deadline = time.monotonic() + 20.0
+            while (left := Held.by(process).beyond(fresh)) not in ({}, more):
+                self.assertLess(time.monotonic(), deadline, f"nothing is left: {left}")
+                time.sleep(0.01)
         self.assertLessEqual(len(guardians_of(daemon.state)), 1, "the daemon has one guardian")
 
     def expect_audited(self, daemon: WatchedDaemon):

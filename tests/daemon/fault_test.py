@@ -16,7 +16,7 @@ import threading
 import time
 
 import fault_session
-from daemon_session import KEY, SOMEBODY, as_user, ask, guardians_of, token_of, until
+from daemon_session import KEY, SOMEBODY, as_user, ask, guardians_of, is_running, token_of, until
 from fault_session import CLIENTS, GPUS, TERM, Client, FaultCase, Point0, WatchedDaemon, options  # noqa: F401: Point0 is a test
 
 
@@ -113,40 +113,65 @@ class Faults(FaultCase):
         self.expect_nothing_left(daemon)
         self.expect_audited(daemon)
 
-    def test_the_daemon_is_killed(self):
-        for with_clients in (False, True):
+    def test_zeusd_is_killed_or_its_setter_or_both(self):
+        ways = {"zeusd": lambda daemon: daemon.process.kill(), "the setter": lambda daemon: os.kill(daemon.setter(), signal.SIGKILL),
+                "zeusd and its setter": lambda daemon: daemon.kill_whole(), "all that serves and its clients": None}
+        for name, kill in ways.items():
             self.changed, self.slowest = 0, 0.0
             daemon = self.start()
             for _ in range(options.rounds):
                 self.crowd(daemon)
                 self.at_a_random_moment()
+                setter = daemon.setter()
                 since = time.monotonic()
-                daemon.process.kill()
-                if with_clients:
+                if kill is None:
+                    daemon.kill_whole()
                     self.end_clients()
-                daemon.process.wait()
+                else:
+                    kill(daemon)
+                daemon.process.wait()  # neither goes on without the other
                 self.expect_put_back(since)
                 self.end_clients()
-                until(lambda: not guardians_of(daemon.state), "no guardian is left")
+                until(lambda: not guardians_of(daemon.state) and not is_running(setter), "no guardian and no setter is left")
                 daemon.start()
-            self.report("daemon and clients are killed" if with_clients else "the daemon is killed")
+            self.report(f"{name}: killed")
             self.expect_nothing_left(daemon)
             self.expect_audited(daemon)
 
-    def test_the_daemon_and_its_guardian_are_killed_and_the_next_start_puts_back(self):
+    def test_the_guardian_is_killed_with_zeusd_or_with_the_setter(self):
+        for with_setter in (False, True):
+            self.changed, self.slowest = 0, 0.0
+            daemon = self.start()
+            for _ in range(options.rounds):
+                self.crowd(daemon)
+                self.at_a_random_moment()
+                setter = daemon.setter()
+                for guardian in guardians_of(daemon.state):
+                    os.kill(guardian, signal.SIGKILL)
+                os.kill(setter if with_setter else daemon.process.pid, signal.SIGKILL)
+                daemon.process.wait()
+                self.end_clients()
+                until(lambda: not is_running(setter), "no setter is left")
+                # If the setter had just started another guardian, that puts back; otherwise the next start does.
+                daemon.start()
+                self.expect_put_back(time.monotonic())
+            self.report(f"the guardian and {'the setter' if with_setter else 'zeusd'}: killed")
+            self.expect_nothing_left(daemon)
+            self.expect_audited(daemon)
+
+    def test_all_that_serves_is_killed_with_the_guardian_and_the_next_start_puts_back(self):
         daemon = self.start()
         for _ in range(options.rounds):
             self.crowd(daemon)
             self.at_a_random_moment()
-            daemon.process.send_signal(signal.SIGSTOP)
+            os.kill(daemon.setter(), signal.SIGSTOP)
             for guardian in guardians_of(daemon.state):
                 os.kill(guardian, signal.SIGKILL)
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill_whole()
             self.end_clients()
             daemon.start()
             self.assertEqual(self.driver.settings(), self.found, "before the next start answers")
-        self.report("daemon and guardian are killed")
+        self.report("all that serves and the guardian are killed")
         self.expect_nothing_left(daemon)
         self.expect_audited(daemon)
 
@@ -228,15 +253,16 @@ class Faults(FaultCase):
 
     def expect_records(self, daemon: WatchedDaemon):
         """At any moment, a setting has a record."""
-        daemon.process.send_signal(signal.SIGSTOP)
+        setter = daemon.setter()
+        os.kill(setter, signal.SIGSTOP)
         try:
-            until(lambda: "T (stopped)" in pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(), "it is stopped")
+            until(lambda: "T (stopped)" in pathlib.Path(f"/proc/{setter}/status").read_text(), "it is stopped")
             settings = self.driver.settings()
             for uuid, now, before in zip(self.uuids, settings, self.found):
                 if now != before:
                     self.assertTrue((daemon.state / f"{uuid}.lease.json").exists(), f"{uuid}: {now}, {before}")
         finally:
-            daemon.process.send_signal(signal.SIGCONT)
+            os.kill(setter, signal.SIGCONT)
 
 
 def fill(folder: pathlib.Path) -> None:

@@ -209,7 +209,7 @@ class Hangs(FaultCase):
             killed = self.kill_all()
             self.expect_hung_put_back(begun + options.hang)
             hung = self.struck(begun)
-            self.assertEqual((hung.process, hung.what), (daemon.process.pid, "power_limit"))
+            self.assertEqual((hung.process, hung.what), (daemon.setter(), "power_limit"))
             self.note_requests(before, hung.begun, killed)
         self.report("the putting back hangs")
         self.judge_requests()
@@ -222,17 +222,17 @@ class Hangs(FaultCase):
             self.crowd(daemon)
             until(lambda: self.driver.settings()[HUNG] != self.found[HUNG], "it is set")
             self.at_a_random_moment()
-            daemon.process.send_signal(daemon_session.signal.SIGSTOP)  # so that the hang affects the guardian
+            setter = daemon.setter()
+            os.kill(setter, daemon_session.signal.SIGSTOP)  # so that the hang affects the guardian
             is_changed = self.driver.settings()[HUNG] != self.found[HUNG]
             begun = time.monotonic()
             self.driver.fault(f"slow delay={options.hang}s call=nvmlDeviceSet* gpu={HUNG} times=1")
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill_whole()
             self.expect_put_back(begun, OTHERS)
             self.end_clients()
             self.expect_hung_put_back(begun + options.hang)
             if is_changed:
-                self.assertNotEqual(self.struck(begun).process, daemon.process.pid)
+                self.assertNotEqual(self.struck(begun).process, setter)
             self.driver.clear_faults()
             until(lambda: not daemon_session.guardians_of(daemon.state), "no guardian is left")
             daemon.start()

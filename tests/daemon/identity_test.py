@@ -21,7 +21,7 @@ import tempfile
 import time
 
 import fault_session
-from daemon_session import KEY, SOMEBODY, ask, connection_to, guardians_of, token_of, until
+from daemon_session import KEY, SOMEBODY, Daemon, ask, connection_to, guardians_of, token_of, until
 from fault_session import FaultCase, Point0, Process, WatchedDaemon, become_somebody, options  # noqa: F401: Point0 is a test
 
 INSIDE = "ZEUS_TEST_INSIDE"
@@ -182,7 +182,7 @@ class Identities(FaultCase):
                 self.assertEqual(other.told()[0], 404)
             self.expect_nothing_of_its(other, lease)
             self.expect_put_back(killed)
-            self.expect_put_back_once(daemon.process.pid)
+            self.expect_put_back_once(daemon.setter())
             other.close()
         self.report("a client's number is used again")
         self.expect_audited(daemon)
@@ -208,7 +208,7 @@ class Identities(FaultCase):
         self.report("a client's number is used again, and a child has its connection")
         self.expect_audited(daemon)
 
-    def test_the_daemons_number_is_used_again(self):
+    def test_the_setters_number_is_used_again(self):
         daemon = self.start()
         for number in range(options.rounds):
             with_guardian = number % 2 == 0
@@ -216,9 +216,9 @@ class Identities(FaultCase):
             self.take(holder, number % 4 < 2)
             guardian = guardians_of(daemon.state)[0]
             os.kill(guardian, signal.SIGSTOP if with_guardian else signal.SIGKILL)
-            daemon.process.kill()
-            daemon.process.wait()
-            other = with_number(daemon.process.pid, Sleeper)
+            setter = daemon.setter()
+            daemon.kill_whole()
+            other = with_number(setter, Sleeper)
             self.addCleanup(other.close)
             since = time.monotonic()
             if with_guardian:
@@ -230,11 +230,11 @@ class Identities(FaultCase):
             else:
                 daemon.start()
                 self.assertEqual(self.driver.settings(), self.found, "before the next start answers")
-                self.expect_put_back_once(daemon.process.pid)
+                self.expect_put_back_once(daemon.setter())
             self.assertEqual(daemon.get("/v1/leases").json["leases"], [])
             holder.close()
             other.close()
-        self.report("the daemon's number is used again")
+        self.report("the setter's number is used again")
         self.expect_audited(daemon)
 
     def test_holders_in_namespaces_of_their_own(self):
@@ -252,14 +252,14 @@ class Identities(FaultCase):
             killed = time.monotonic()
             holder.kill()
             self.expect_put_back(killed)
-            self.expect_put_back_once(daemon.process.pid)
+            self.expect_put_back_once(daemon.setter())
             self.expect_nothing_of_its(other, lease)
             other.close()
         self.report("holders in namespaces of their own")
         self.expect_audited(daemon)
 
     def test_who_cannot_be_named_holds_nothing(self):
-        daemon = WatchedDaemon(options.zeusd)
+        daemon = Daemon(options.zeusd)
         daemon.words = ["unshare", "--pid", "--fork", "--kill-child", *daemon.words]
         self.addCleanup(daemon.close)
         daemon.start()
@@ -282,7 +282,7 @@ class Identities(FaultCase):
                 self.step_under_a_term(daemon, step, ahead)
             else:
                 self.step_under_a_token(daemon, step, ahead)
-            self.expect_put_back_once(daemon.process.pid)
+            self.expect_put_back_once(daemon.setter())
             last = [one for one in daemon.audit() if one["why"].startswith("put back")][-1]
             self.assertLess(abs(fault_session.seconds_of(last) - time.time() - ahead), 10, "the daemon's civil time has stepped")
             step.write_text("0")

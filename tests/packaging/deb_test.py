@@ -101,6 +101,9 @@ class DebianPackages(unittest.TestCase):
     def test_the_guardian_is_where_programs_and_the_library_look_for_it(self):
         self.has("zeus-guardian", "usr/libexec/zeus/zeus_guardian")
 
+    def test_the_setters_are_where_zeusd_looks_for_them(self):
+        self.has("zeusd", "usr/bin/zeusd", "usr/libexec/zeus/zeus_setter", "usr/libexec/zeus/zeus_command_setter")
+
     def test_the_virtual_drivers_are_out_of_the_way(self):
         self.has("zeus-virtual", "usr/lib/.*zeus/virtual/libnvidia-ml[.]so[.]1")
         self.assertEqual(self.package("zeus-virtual").needs()["zeus"], f"= {version}")

@@ -5,8 +5,10 @@
 #include "base/clock.hpp"
 #include "control/lease_book.hpp"
 #include "control/ledger.hpp"
-#include "daemon/audited_control.hpp"
 #include "daemon/service.hpp"
+#include "device/driver_gate.hpp"
+#include "setter/work/audited_control.hpp"
+#include "setter/work/local_seat.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tokens/claims.hpp"
 #include "tokens/token.hpp"
@@ -64,14 +66,19 @@ class DaemonInProcess {
   void start() {
     running_ = std::make_unique<Running>();
     Running& now = *running_;
-    std::vector<daemon::Service::Gpu> gpus;
+    std::vector<setter::LocalSeat::Parts> parts;
     std::vector<device::DiscoveredGpu> leased;
+    const auto gate = std::make_shared<device::DriverGate>();
     for (const device::DiscoveredGpu& gpu : serves_.gpus) {
-      const auto audited = std::make_shared<daemon::AuditedControl>(gpu.gpu, gpu.control, nullptr);
-      gpus.push_back({{gpu.gpu, audited, static_cast<int>(gpus.size())}, audited});
-      leased.push_back(gpus.back().gpu);
+      const auto audited = std::make_shared<setter::AuditedControl>(gpu.gpu, gpu.control, nullptr);
+      leased.push_back({gpu.gpu, audited, static_cast<int>(leased.size())});
+      parts.push_back({leased.back(), audited, gate});
     }
     now.book.emplace(make_book_(leased));
+    std::vector<daemon::Service::Gpu> gpus;
+    for (const setter::LocalSeat::Parts& one : parts) {
+      gpus.push_back({one.gpu, std::make_shared<setter::LocalSeat>(*now.book, ledger_, one, clock_)});
+    }
     daemon::ServicePlan plan{.groups = serves_.groups, .hosts = {"localhost"}};
     plan.version = "0.0.0";
     plan.instance = tokens::random_id();
@@ -81,7 +88,7 @@ class DaemonInProcess {
       return daemon::Rules{.policy = serves_.policy, .credentials = {.keys = tokens::KeyRing{{key_}}, .revoked = {}}};
     };
     plan.draw = tokens::random_id;
-    now.service.emplace(now.loop, clock_, *now.book, ledger_, std::move(gpus), serves_.cpus, std::move(plan));
+    now.service.emplace(now.loop, clock_, gpus, serves_.cpus, std::move(plan));
     now.unix_socket.emplace(transport::listen_on_unix({.path = socket(), .mode = 0666, .user = {}, .group = {}}));
     now.service->accept_on(FileDescriptor{::dup(now.unix_socket->socket.get())});
     std::vector<FileDescriptor> tcp = transport::listen_on_tcp(host_port_.empty() ? "127.0.0.1:0" : host_port_);

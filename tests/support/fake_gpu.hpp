@@ -29,6 +29,7 @@ struct FakeGpu : device::Gpu {
   Reading<ThrottleReasons> its_throttle_reasons = Reason::unsupported;
   Reading<bool> its_persistence = Reason::unsupported;
   Reading<device::MigState> its_mig = Reason::unsupported;
+  std::function<device::Outcome()> its_reopening = [] { return device::done; };
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return its_identity; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return its_features; }
@@ -45,7 +46,7 @@ struct FakeGpu : device::Gpu {
   Reading<ThrottleReasons> throttle_reasons() const override { return its_throttle_reasons; }
   Reading<bool> persistence_mode() const override { return its_persistence; }
   Reading<device::MigState> mig() const override { return its_mig; }
-  device::Outcome reopen() override { return device::done; }
+  device::Outcome reopen() override { return its_reopening(); }
   [[nodiscard]] std::uint64_t generation() const override { return 0; }
 };
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "daemon/lease_desk.hpp"
+#include "device/driver_gate.hpp"
+#include "setter/work/audited_control.hpp"
+#include "setter/work/local_seat.hpp"
 #include "tests/support/hand_loop.hpp"
 #include "tests/support/leased_gpus.hpp"
 
@@ -24,17 +27,15 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
  protected:
   LeaseDeskTest() {
     for (const auto& gpu : {gpu_, other_gpu_}) {
-      auto audited = std::make_shared<AuditedControl>(gpu, gpu, nullptr);
+      auto audited = std::make_shared<setter::AuditedControl>(gpu, gpu, nullptr);
       device::DiscoveredGpu found = discovered(gpu);
       found.control = audited;
       gpus_.push_back(found);
       audited_.push_back(audited);
     }
     book_.emplace(ledger(), gpus_, guardian_, clock_);
-    const auto gate = std::make_shared<DriverGate>();
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      seats_.push_back(std::make_unique<GpuSeat>(loop_, *book_, ledger_, GpuSeat::Parts{gpus_[i], audited_[i], gate},
-                                                 DeviceThread::Bounds{.patience = Seconds{2}, .waiting = 4}));
+      seats_.push_back(make_seat(i, *book_));
     }
     make_desk(built_in_policy());
     loop_.tick = [this](Instant now) {
@@ -43,6 +44,14 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
       }
       desk_->tick(now);
     };
+  }
+
+  std::unique_ptr<GpuSeat> make_seat(std::size_t number, control::LeaseBook& book) {
+    return std::make_unique<GpuSeat>(
+        loop_, GpuAsked{static_cast<int>(number), gpus_[number].gpu->identity().uuid},
+        std::make_shared<setter::LocalSeat>(book, ledger_,
+                                            setter::LocalSeat::Parts{gpus_[number], audited_[number], gate_}, clock_),
+        DeviceThread::Bounds{.patience = Seconds{2}, .waiting = 4});
   }
 
   void make_desk(Policy policy) {
@@ -108,7 +117,8 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
   test::HandLoop loop_{clock_};
   control::Ledger ledger_ = ledger();
   std::vector<device::DiscoveredGpu> gpus_;
-  std::vector<std::shared_ptr<AuditedControl>> audited_;
+  std::vector<std::shared_ptr<setter::AuditedControl>> audited_;
+  std::shared_ptr<device::DriverGate> gate_ = std::make_shared<device::DriverGate>();
   std::optional<control::LeaseBook> book_;
   std::vector<std::unique_ptr<GpuSeat>> seats_;
   std::unique_ptr<LeaseDesk> desk_;

@@ -7,7 +7,7 @@
 
 #include <shared_mutex>
 
-namespace zeus::daemon {
+namespace zeus::device {
 
 class DriverGate {
  public:
@@ -23,4 +23,4 @@ class DriverGate {
   std::shared_mutex mutex_;
 };
 
-}  // namespace zeus::daemon
+}  // namespace zeus::device

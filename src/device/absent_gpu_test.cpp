@@ -1,11 +1,11 @@
-#include "daemon/absent_gpu.hpp"
+#include "device/absent_gpu.hpp"
 
 #include "tests/support/settable_gpu.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace zeus::daemon {
+namespace zeus::device {
 namespace {
 
 using ::testing::ElementsAre;
@@ -41,4 +41,4 @@ TEST(AbsentGpu, IsLostAndCannotBeSet) {
 }
 
 }  // namespace
-}  // namespace zeus::daemon
+}  // namespace zeus::device

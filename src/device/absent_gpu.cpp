@@ -1,4 +1,4 @@
-#include "daemon/absent_gpu.hpp"
+#include "device/absent_gpu.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace zeus::daemon {
+namespace zeus::device {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool is_absent(const device::Gpu& gpu) {
   return dynamic_cast<const AbsentGpu*>(&gpu) != nullptr;
 }
 
-}  // namespace zeus::daemon
+}  // namespace zeus::device

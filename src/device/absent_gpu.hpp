@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace zeus::daemon {
+namespace zeus::device {
 
 // `gpus` with a stand-in for each missing index that a driver skipped before other GPUs of the same vendor. The
 // stand-in counts as lost until the daemon restarts.
@@ -14,4 +14,4 @@ std::vector<device::DiscoveredGpu> with_absent_gpus(std::vector<device::Discover
 // Whether the GPU is such a stand-in; nothing of it can be leased.
 bool is_absent(const device::Gpu& gpu);
 
-}  // namespace zeus::daemon
+}  // namespace zeus::device

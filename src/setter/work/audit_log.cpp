@@ -1,4 +1,4 @@
-#include "daemon/audit_log.hpp"
+#include "setter/work/audit_log.hpp"
 
 #include "base/log.hpp"
 #include "base/wall_time_text.hpp"
@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace zeus::daemon {
+namespace zeus::setter {
 
 namespace {
 
@@ -116,4 +116,4 @@ void AuditLog::reopen() {
   descriptor_ = std::move(anew);
 }
 
-}  // namespace zeus::daemon
+}  // namespace zeus::setter

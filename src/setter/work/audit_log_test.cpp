@@ -1,4 +1,4 @@
-#include "daemon/audit_log.hpp"
+#include "setter/work/audit_log.hpp"
 
 #include "base/file_tree.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-namespace zeus::daemon {
+namespace zeus::setter {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST_F(AuditLogTest, IfReopeningFailsItContinuesInTheOldFile) {
 }
 
 }  // namespace
-}  // namespace zeus::daemon
+}  // namespace zeus::setter

@@ -1,10 +1,10 @@
-#include "daemon/audited_control.hpp"
+#include "setter/work/audited_control.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-namespace zeus::daemon {
+namespace zeus::setter {
 
 namespace {
 
@@ -123,4 +123,4 @@ device::Outcome AuditedControl::set_persistence_mode(bool enabled) {
                  [&] { return control_->set_persistence_mode(enabled); });
 }
 
-}  // namespace zeus::daemon
+}  // namespace zeus::setter

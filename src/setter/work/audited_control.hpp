@@ -6,9 +6,9 @@
 
 #include "base/clock.hpp"
 #include "control/lease_record.hpp"
-#include "daemon/audit_log.hpp"
 #include "device/backend.hpp"
 #include "device/gpu_control.hpp"
+#include "setter/work/audit_log.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-namespace zeus::daemon {
+namespace zeus::setter {
 
 class AuditedControl final : public device::GpuControl {
  public:
@@ -63,4 +63,4 @@ class AuditedControl final : public device::GpuControl {
   std::atomic<std::uint64_t> calls_{0};
 };
 
-}  // namespace zeus::daemon
+}  // namespace zeus::setter

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace zeus::daemon {
+namespace zeus::setter {
 
 struct AuditLine {
   std::string gpu;  // its UUID
@@ -55,4 +55,4 @@ class AuditLog {
   std::uint64_t refusals_ = 0;
 };
 
-}  // namespace zeus::daemon
+}  // namespace zeus::setter
