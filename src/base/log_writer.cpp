@@ -80,12 +80,17 @@ void LogWriter::begin_thread() {
 
 LogWriter::~LogWriter() {
   log::set_sink({});
+  end_thread();
+}
+
+void LogWriter::end_thread() {
   if (!thread_.joinable()) {
     return;
   }
   {
     const std::lock_guard lock{mutex_};
     over_ = true;
+    has_thread_ = false;
   }
   changed_.notify_one();
   thread_.join();

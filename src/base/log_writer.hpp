@@ -31,6 +31,8 @@ class LogWriter {
   // Until then each thread writes its own lines. (A thread keeps the rights that the process had when the thread
   // began.)
   void begin_thread();
+  // Writes what is left, unless there is no reader. From then on each thread writes its own lines.
+  void end_thread();
   // A line that is no log message, without its end.
   void write(std::string line);
 

@@ -24,8 +24,14 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zeus::server {
 
@@ -150,7 +156,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
       settings.database.empty() ? store::default_store(surroundings.environment).string() : settings.database;
   const auto store = store::open_pool(database, clock, reading_connections);
   const jobs::Site site = jobs::this_site(clock, surroundings.machine);
-  Sockets sockets{settings, surroundings.environment};
+  std::optional<Sockets> sockets{std::in_place, settings, surroundings.environment};
   LogWriter log{STDERR_FILENO,
                 [&clock](log::Level level, std::string_view line) { return log_line(clock, level, line); }};
   log::set_level(settings.log_level);
@@ -171,7 +177,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
                  .metrics_per_job = settings.metrics_per_job,
                  .pipeline_plan = settings.pipeline_plan,
                  .log = settings.log_level == log::Level::debug ? &log : nullptr}};
-  sockets.hand_to(server);
+  sockets->hand_to(server);
   bool stopping = false;
   const auto take_signal = [&](int signal) {
     if (signal == SIGHUP) {
@@ -192,7 +198,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
       take_signal(static_cast<int>(info.ssi_signo));
     }
   });
-  surroundings.out << fmt::format("listening on {}\n", fmt::join(sockets.names(), ", ")) << std::flush;
+  surroundings.out << fmt::format("listening on {}\n", fmt::join(sockets->names(), ", ")) << std::flush;
   supervisor.tell("READY=1");
   transport::EventLoop::Watch alive;
   std::function<void()> say_alive = [&] {
@@ -203,6 +209,13 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
     say_alive();
   }
   loop.run();
+  if (server.is_working()) {
+    // A thread that waits for the store cannot be ended. As after a crash, nothing is lost that was acknowledged.
+    log::warning("the store did not answer in time; requests that wait for it end without an answer");
+    sockets.reset();
+    log.end_thread();
+    std::quick_exit(EXIT_SUCCESS);
+  }
 }
 
 }  // namespace zeus::server

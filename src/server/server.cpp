@@ -108,8 +108,13 @@ void Server::stop(Seconds patience, std::function<void()> done) {
   look_whether_over();
 }
 
+bool Server::is_working() const {
+  // In this order: what no longer waits is busy.
+  return workers_->waiting() > 0 || workers_->busy() > 0;
+}
+
 void Server::look_whether_over() {
-  if (http_->connections() == 0 || clock_.now() >= give_up_at_) {
+  if ((http_->connections() == 0 && !is_working()) || clock_.now() >= give_up_at_) {
     std::exchange(stopped_, nullptr)();
     return;
   }

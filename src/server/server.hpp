@@ -51,8 +51,10 @@ class Server {
   void accept_on(FileDescriptor listener);
   void set_access(Access access);
   // Accepts nothing more, answers the requests in flight and ends streams; then calls `done`, at the latest after
-  // `patience`.
+  // `patience`. If it is still working then, its destructor waits for the store.
   void stop(Seconds patience, std::function<void()> done);
+  // Whether an operation runs or waits.
+  [[nodiscard]] bool is_working() const;
 
  private:
   void look_whether_over();

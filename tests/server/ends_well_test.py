@@ -89,6 +89,27 @@ class Stopping(unittest.TestCase):
             half.close()
             idle.close()
 
+    def test_does_not_wait_for_a_store_that_another_process_holds(self) -> None:
+        with tempfile.TemporaryDirectory() as text:
+            path = f"{text}/socket"
+            with session.Server(ZEUS, pathlib.Path(text), "--listen", f"unix:{path}") as server:
+                server.ask("PUT", session.job_path("a"), session.definition())
+                with contextlib.closing(sqlite3.connect(server.database, isolation_level=None)) as other:
+                    other.execute("BEGIN IMMEDIATE")
+                    asking = threading.Thread(target=lambda: self.assertRaises(
+                        (ConnectionError, http.client.HTTPException), server.ask, "DELETE", session.job_path("a")))
+                    asking.start()
+                    while "zeus_server_busy_workers 2" not in server.ask("GET", "/metrics").body.decode():
+                        time.sleep(0.01)
+                    began = time.monotonic()
+                    self.assertEqual(server.end(), 0)
+                    self.assertLess(time.monotonic() - began, PROMISED_S)
+                    asking.join()
+                self.assertFalse(os.path.exists(path))
+                self.assertIn("requests that wait for it end without an answer", server.log.read_text(encoding="utf-8"))
+                server.start()
+                self.assertEqual(server.ask("GET", session.job_path("a")).status, 200)
+
 
 class Logs(unittest.TestCase):
     def test_has_requests_only_if_asked_for(self) -> None:
