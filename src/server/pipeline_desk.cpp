@@ -94,6 +94,7 @@ void PipelineDesk::make_room(std::uint32_t ranks) {
 
 std::string PipelineDesk::register_job(const PipelineJob& job, Instant now, WallTime civil) {
   check_shape(job);
+  const std::lock_guard guard{mutex_};
   make_room(job.world_size);
   std::string id = fmt::format("{}-dp{}-pp{}-tp{}-{}", plain(to_text(civil)), job.dp_degree, job.pp_degree,
                                job.tp_degree, random_id().substr(0, random_letters));
@@ -134,6 +135,7 @@ void PipelineDesk::check_clocks(const Training& training, const PipelineRank& ra
 }
 
 void PipelineDesk::register_rank(const std::string& id, const PipelineRank& rank, Instant now) {
+  const std::lock_guard guard{mutex_};
   Training& training = find(id);
   const PipelineJob& shape = training.shape;
   if (rank.rank >= shape.world_size || rank.pp_rank >= shape.pp_degree || rank.dp_rank >= shape.dp_degree ||
@@ -162,6 +164,7 @@ void PipelineDesk::register_rank(const std::string& id, const PipelineRank& rank
 }
 
 void PipelineDesk::ask(const std::string& id, std::uint32_t rank, Reply reply, Instant now) {
+  const std::lock_guard guard{mutex_};
   Training& training = find(id);
   if (!training.ranks.contains(rank)) {
     throw Error{ErrorKind::conflict, fmt::format("rank {} is not registered", rank), "register it before it asks"};
@@ -185,6 +188,7 @@ void PipelineDesk::reply_if_complete(Training& training) const {
 }
 
 void PipelineDesk::report(const std::string& id, std::uint32_t rank, Instant now) {
+  const std::lock_guard guard{mutex_};
   Training& training = find(id);
   if (!training.ranks.contains(rank)) {
     throw Error{ErrorKind::conflict, fmt::format("rank {} is not registered", rank), "register it first"};
@@ -199,6 +203,7 @@ void PipelineDesk::refuse(Training& training, const Error& error) {
 }
 
 void PipelineDesk::look(Instant now) {
+  const std::lock_guard guard{mutex_};
   for (auto& [id, training] : trainings_) {
     if (training.waiting.empty() || now - training.registered < patience) {
       continue;
@@ -217,6 +222,7 @@ void PipelineDesk::look(Instant now) {
 }
 
 void PipelineDesk::end() {
+  const std::lock_guard guard{mutex_};
   for (auto& [id, training] : trainings_) {
     refuse(training, Error{ErrorKind::conflict, "the server stops", "begin the training again"});
   }

@@ -2,7 +2,8 @@
 // each that waits gets its schedule. Everything is in memory alone: with the server, the trainings that have registered
 // are gone, while those that have their schedules go on.
 //
-// Called from one thread, that of the server's loop. What an operation refuses is an Error. Time is an argument.
+// Any thread; replies are called within the call that causes them, and must not call the desk. What an operation
+// refuses is an Error. Time is an argument.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,7 @@ class PipelineDesk {
     Instant registered;  // the latest of its ranks
   };
 
+  // Call these with the mutex held.
   Training& find(const std::string& id);
   void check_shape(const PipelineJob& job) const;
   void check_clocks(const Training& training, const PipelineRank& rank) const;
@@ -68,7 +71,8 @@ class PipelineDesk {
   static void refuse(Training& training, const Error& error);
   void reply_if_complete(Training& training) const;
 
-  records::PlannedRanks plan_;
+  const records::PlannedRanks plan_;
+  std::mutex mutex_;
   std::map<std::string, Training> trainings_;
 };
 

@@ -1,6 +1,6 @@
 // The routes for pipelined trainings, as the existing package's clients call them, on the same port as ours: a training
-// registers, then each of its ranks, which waits until all have and gets the clocks of its instructions. All of them
-// run on the loop's thread, which owns the desk.
+// registers, then each of its ranks, which waits until all have and gets the clocks of its instructions. All but
+// results, which may be long, run on the loop's thread.
 
 #include "base/clock.hpp"
 #include "protocol/jobs_api.hpp"
@@ -109,6 +109,7 @@ std::vector<Route> pipeline_routes() {
   for (Route& one : all) {
     one.at_once = true;
   }
+  all.back().at_once = false;
   all.back().longest_body = longest_result;
   all.push_back(
       {.id = "getPipelineSchedule",

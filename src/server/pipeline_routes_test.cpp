@@ -15,7 +15,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace zeus::server {
 namespace {
@@ -29,19 +40,33 @@ class HeldExchange final : public transport::Exchange {
   [[nodiscard]] const transport::Request& request() const override { return request_; }
   [[nodiscard]] const transport::Peer& peer() const override { return peer_; }
   void answer(transport::Answer answer) override {
-    if (!answer_) {
-      answer_ = std::move(answer);
+    {
+      const std::lock_guard guard{mutex_};
+      if (!answer_) {
+        answer_ = std::move(answer);
+      }
     }
+    changed_.notify_all();
   }
   std::shared_ptr<transport::Stream> stream(int /*status*/, transport::Headers /*headers*/) override { return nullptr; }
   [[nodiscard]] bool is_abandoned() const override { return false; }
   void when_abandoned(std::function<void()> /*work*/) override {}
 
-  [[nodiscard]] const std::optional<transport::Answer>& answered() const { return answer_; }
+  [[nodiscard]] std::optional<transport::Answer> answered() const {
+    const std::lock_guard guard{mutex_};
+    return answer_;
+  }
+  // Of a worker.
+  void wait_for_answer() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return answer_.has_value(); });
+  }
 
  private:
   transport::Request request_;
   transport::Peer peer_{.connection = 1, .local = {}, .address = "127.0.0.1"};
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
   std::optional<transport::Answer> answer_;
 };
 
@@ -64,8 +89,8 @@ class PipelineRoutes : public testing::Test {
     return exchange;
   }
   static PipelineAnswer said(const HeldExchange& exchange) {
-    return exchange.answered() ? PipelineAnswer{exchange.answered()->status, exchange.answered()->body}
-                               : PipelineAnswer{};
+    const std::optional<transport::Answer> answer = exchange.answered();
+    return answer ? PipelineAnswer{answer->status, answer->body} : PipelineAnswer{};
   }
   PipelineAnswer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
     return said(*send(method, target, body));
@@ -92,6 +117,9 @@ class PipelineRoutes : public testing::Test {
     return send("GET", fmt::format("/schedule/{}?rank={}", id, rank));
   }
 
+  // Workers note requests after their answers.
+  ~PipelineRoutes() override { workers_.reset(); }
+
   test::TemporaryFolder folder_;
   VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
   FileTree machine_{folder_.path()};
@@ -112,9 +140,16 @@ class PipelineRoutes : public testing::Test {
                    .version = "0",
                    .instance = "1",
                    .pipelines = &desk_};
-  transport::Workers workers_{1, 8};
+  int noted(const std::string& what) {
+    const std::lock_guard guard{noted_mutex_};
+    return noted_[what];
+  }
+
+  std::mutex noted_mutex_;
   std::map<std::string, int> noted_;
-  Api api_{loop_, service_, workers_, clock_, nullptr, [this](std::string_view route, int status, Seconds /*took*/) {
+  std::optional<transport::Workers> workers_{std::in_place, 1, 8};
+  Api api_{loop_, service_, *workers_, clock_, nullptr, [this](std::string_view route, int status, Seconds /*took*/) {
+             const std::lock_guard guard{noted_mutex_};
              noted_[fmt::format("{} {}", route, status)] += 1;
            }};
 };
@@ -136,7 +171,7 @@ TEST_F(PipelineRoutes, EachRankGetsItsStagesClocksWhenAllHaveRegistered) {
               fmt::format(R"({{"rank":{},"frequencies":[{}]}})", rank,
                           rank % 2 == 0 ? R"(["forward",1380],["backward",900])" : R"(["forward",1200])"));
   }
-  EXPECT_EQ(noted_["getPipelineSchedule 200"], 4);
+  EXPECT_EQ(noted("getPipelineSchedule 200"), 4);
 }
 
 TEST_F(PipelineRoutes, APlanWithAListForEachRankIsGivenByRank) {
@@ -189,7 +224,7 @@ TEST_F(PipelineRoutes, ARankThatNeverRegistersIsNamedToThoseThatWait) {
   EXPECT_EQ(said(*waiting).status, 409);
   EXPECT_EQ(said(*asked_again).status, 409) << "asking again is not registering";
   EXPECT_NE(said(*asked_again).body.find("ranks 0, 1, 3 of 4 did not register within 60 s"), std::string::npos);
-  EXPECT_EQ(noted_["getPipelineSchedule 409"], 2);
+  EXPECT_EQ(noted("getPipelineSchedule 409"), 2);
 }
 
 TEST_F(PipelineRoutes, AnUnknownTrainingIsRefusedAndResultsAreChecked) {
@@ -199,10 +234,12 @@ TEST_F(PipelineRoutes, AnUnknownTrainingIsRefusedAndResultsAreChecked) {
   EXPECT_EQ(enter(id, 0, 0).status, 200);
   const std::string path = "/result/" + id;
   const auto result = [&](int rank, std::string_view times, std::string_view parts) {
-    return ask(
+    const auto sent = send(
         "POST", path,
         fmt::format(R"({{"rank":{},"iter_time":[{}],"iter_energy":[3],"time_breakdown":{},"energy_breakdown":{{}}}})",
                     rank, times, parts));
+    sent->wait_for_answer();
+    return said(*sent);
   };
   EXPECT_EQ(result(0, "1.5", R"({"forward":[[0.5,1]]})").body, "null");
   EXPECT_EQ(result(1, "1.5", "{}").status, 409);

@@ -17,6 +17,7 @@
 #include "server/call.hpp"
 #include "server/problem.hpp"
 #include "transport/http.hpp"
+#include "transport/long_body.hpp"
 #include "transport/server.hpp"
 
 #include <functional>
@@ -108,8 +109,10 @@ inline constexpr records::JsonForm body_form{.refusal = "this is not a body that
 
 template <typename Body>
 Body read_body(const Call& call) {
+  const transport::Request& request = call.request();
+  const std::string in_file = request.long_body ? request.long_body->whole() : std::string{};
   try {
-    return records::record_from_json<Body>(call.body(), body_form);
+    return records::record_from_json<Body>(request.long_body ? in_file : request.body, body_form);
   } catch (const Error& error) {
     throw Error{ErrorKind::invalid_argument, error.message(), error.advice()};
   }

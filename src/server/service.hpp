@@ -26,7 +26,7 @@ struct Service {
   std::uint64_t jobs_of_a_user = 10'000;  // the most that one user may have
   std::string openapi = {};               // the document as sent
   std::function<std::string()> metrics = {};
-  PipelineDesk* pipelines = nullptr;  // null without a plan; of the loop's thread alone
+  PipelineDesk* pipelines = nullptr;  // null without a plan
 };
 
 }  // namespace zeus::server

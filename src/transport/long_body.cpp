@@ -80,4 +80,14 @@ std::span<char> LongBody::read(std::size_t offset, std::span<char> into) const {
   }
 }
 
+std::string LongBody::whole() const {
+  std::string text(size_, '\0');
+  std::size_t offset = 0;
+  for (auto some = read(0, text); !some.empty(); some = read(offset, std::span{text}.subspan(offset))) {
+    offset += some.size();
+  }
+  text.resize(offset);
+  return text;
+}
+
 }  // namespace zeus::transport

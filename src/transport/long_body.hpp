@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace zeus::transport {
@@ -21,6 +22,8 @@ class LongBody {
   // The bytes from `offset` on, at most as many as `into` holds; empty at the end. An unavailable Error if the file
   // cannot be read.
   [[nodiscard]] std::span<char> read(std::size_t offset, std::span<char> into) const;
+  // All of it, in memory. An unavailable Error if the file cannot be read.
+  [[nodiscard]] std::string whole() const;
 
  private:
   FileDescriptor file_;

@@ -44,6 +44,7 @@ TEST(LongBody, HoldsWhatWasAppended) {
   std::array<char, 4> room{};
   EXPECT_TRUE(body.read(11, room).empty());
   EXPECT_EQ(body.read(9, room).size(), 2U);
+  EXPECT_EQ(body.whole(), "hello world");
 }
 
 TEST(LongBody, HoldsRequestsTooLongForMemoryInRealTime) {

@@ -153,7 +153,11 @@ class BadInput(unittest.TestCase):
         daemon.process.send_signal(signal.SIGHUP)
         until(lambda: driver.settings() == self.found, "a lease that is no longer allowed ends")
         self.assertEqual(daemon.post(LIMIT).status, 403)
-        refused = [one for one in daemon.audit() if one["why"] == "refused"]
+        def refusals() -> list[dict]:
+            return [one for one in daemon.audit() if one["why"] == "refused"]
+
+        until(lambda: len(refusals()) >= 4, "each refusal is in the log, which no answer waits for")
+        refused = refusals()
         self.assertEqual([one["what"] for one in refused], ["/gpu/set_power_limit"] * 4)
         for one in refused:
             self.assertIn(f"process {os.getpid()}", one["who"])

@@ -71,6 +71,24 @@ class Pipelines(unittest.TestCase):
                 self.assertLess(len(done.stderr), 1000)
         self.assertFalse(witness.exists())
 
+    def test_results_may_have_more_than_a_mebibyte(self) -> None:
+        with self.serve() as server:
+            shape = {"job_id": "", "pp_degree": 2, "dp_degree": 1, "tp_degree": 1, "world_size": 2, "job_metadata": None}
+            training = server.ask("POST", "/register_job", shape).json()
+            place = {"rank": 0, "dp_rank": 0, "pp_rank": 0, "tp_rank": 0, "available_frequencies": [1410, 1200]}
+            self.assertEqual(server.ask("POST", f"/register_rank/{training}", place).status, 200)
+            runs = {"forward": [[0.0123456789012345] * 16] * 5_000, "backward": [[0.0123456789012345] * 16] * 5_000}
+            result = {"rank": 0, "iter_time": [1.5], "iter_energy": [3.0], "time_breakdown": runs, "energy_breakdown": runs}
+            body = json.dumps(result).encode()
+            self.assertGreater(len(body), 3 << 20)
+            sent = {"Content-Type": "application/json"}
+            answer = server.ask("POST", f"/result/{training}", body, sent)
+            self.assertEqual((answer.status, answer.json()), (200, None), answer)
+            cut = server.ask("POST", f"/result/{training}", body[:-1], sent)
+            self.assertEqual((cut.status, "not JSON" in cut.json()["detail"]), (400, True), cut)
+            other = server.ask("POST", f"/result/{training}", body.replace(b'"rank": 0', b'"rank": 1'), sent)
+            self.assertEqual(other.status, 409, other)
+
     def test_a_rank_that_waits_hears_of_the_end_of_the_server(self) -> None:
         with self.serve() as server:
             _, answers, thread = self.waiting_rank(server)
