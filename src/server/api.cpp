@@ -328,7 +328,8 @@ void Api::admit(Asked& asked) {
   if (route->stream) {
     route->stream(service_, *call, asked.exchange,
                   {.began = [this, asked] { note(asked, 200); },
-                   .refused = [this, asked](const Error& error) { answer(asked, problem(error)); }});
+                   .refused = [this, asked](const Error& error) { answer(asked, problem(error)); },
+                   .may_go_on = [this, asked] { return may_go_on(asked); }});
     return;
   }
   const std::string about = route->job_of ? route->job_of(*call) : call->find("job").value_or("");
@@ -349,6 +350,15 @@ void Api::admit(Asked& asked) {
   });
   if (!taken) {
     throw too_busy();
+  }
+}
+
+bool Api::may_go_on(const Asked& asked) const {
+  try {
+    require(identify(asked.exchange->request(), access_, clock_.wall()), *asked.route->scope);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 

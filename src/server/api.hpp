@@ -51,6 +51,7 @@ class Api {
   [[nodiscard]] const Route* match(std::string_view method, std::string_view path,
                                    std::vector<std::string>* allowed) const;
   void admit(Asked& asked);
+  [[nodiscard]] bool may_go_on(const Asked& asked) const;
   void answer(const Asked& asked, transport::Answer answer) const;
   void note(const Asked& asked, int status) const;
   void work_for(const Asked& asked, const Call& call, const std::string& about) const;

@@ -71,7 +71,7 @@ void EventHub::begin(const std::string& name, const store::StoredJob& job, std::
                      const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks) {
   std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
   callbacks.began();
-  if (over_) {
+  if (over_ || !callbacks.may_go_on()) {
     stream->end();
     return;
   }
@@ -83,7 +83,8 @@ void EventHub::begin(const std::string& name, const store::StoredJob& job, std::
     feed = {.id = job.id};
   }
   feed.length = std::max(feed.length, job.length);
-  feed.readers.push_back({.stream = std::move(stream), .position = after.value_or(job.length)});
+  feed.readers.push_back(
+      {.stream = std::move(stream), .may_go_on = callbacks.may_go_on, .position = after.value_or(job.length)});
   feed.readers.back().stream->offer(piece(protocol::comment_text("zeus")));
   count_readers();
   begin_to_look();
@@ -99,7 +100,7 @@ void EventHub::follow_summaries(const std::shared_ptr<transport::Exchange>& exch
     return;
   }
   stream->offer(piece(protocol::comment_text("zeus")));
-  summary_readers_.push_back(std::move(stream));
+  summary_readers_.push_back({.stream = std::move(stream), .may_go_on = callbacks.may_go_on});
   count_readers();
   begin_to_look();
 }
@@ -270,10 +271,10 @@ bool EventHub::is_behind(const Feed& feed) {
 }
 
 void EventHub::send_summary(const Piece& event) {
-  for (const auto& stream : summary_readers_) {
+  for (const SummaryReader& reader : summary_readers_) {
     // A reader that does not keep up must start again with the list.
-    if (!stream->offer(event)) {
-      stream->end();
+    if (!reader.stream->offer(event)) {
+      reader.stream->end();
     }
   }
 }
@@ -290,8 +291,8 @@ void EventHub::say_alive() {
       reader.stream->offer(comment);
     }
   }
-  for (const auto& stream : summary_readers_) {
-    stream->offer(comment);
+  for (const SummaryReader& reader : summary_readers_) {
+    reader.stream->offer(comment);
   }
 }
 
@@ -300,8 +301,23 @@ void EventHub::drop_those_who_left() {
     std::erase_if(feed.readers, [](const Reader& reader) { return reader.stream->is_over(); });
   }
   std::erase_if(feeds_, [](const auto& one) { return one.second.readers.empty() && !one.second.is_reading; });
-  std::erase_if(summary_readers_, [](const auto& stream) { return stream->is_over(); });
+  std::erase_if(summary_readers_, [](const SummaryReader& reader) { return reader.stream->is_over(); });
   count_readers();
+}
+
+void EventHub::check_rights() {
+  const auto end_if_lost = [](const auto& reader) {
+    const bool is_lost = !reader.may_go_on();
+    if (is_lost) {
+      reader.stream->end();
+    }
+    return is_lost;
+  };
+  for (auto& [name, feed] : feeds_) {
+    std::erase_if(feed.readers, end_if_lost);
+  }
+  std::erase_if(summary_readers_, end_if_lost);
+  drop_those_who_left();
 }
 
 void EventHub::end() {
@@ -311,8 +327,8 @@ void EventHub::end() {
       reader.stream->end();
     }
   }
-  for (const auto& stream : summary_readers_) {
-    stream->end();
+  for (const SummaryReader& reader : summary_readers_) {
+    reader.stream->end();
   }
   feeds_.clear();
   summary_readers_.clear();

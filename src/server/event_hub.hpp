@@ -44,6 +44,8 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
   // This server has written to that job. Any thread.
   void nudge(const std::string& name);
+  // Ends the streams of those who have lost the right to them.
+  void check_rights();
   // Ends all streams and accepts no more.
   void end();
   // The number at the last count. Any thread.
@@ -52,8 +54,13 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
  private:
   struct Reader {
     std::shared_ptr<transport::Stream> stream;
+    std::function<bool()> may_go_on;
     std::uint64_t position = 0;  // the last entry sent to it
     bool is_full = false;        // until the next check
+  };
+  struct SummaryReader {
+    std::shared_ptr<transport::Stream> stream;
+    std::function<bool()> may_go_on;
   };
   struct Feed {
     store::JobId id = 0;
@@ -84,7 +91,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   OpenJobs& jobs_;
   transport::Workers* workers_ = nullptr;
   std::map<std::string, Feed> feeds_;
-  std::vector<std::shared_ptr<transport::Stream>> summary_readers_;
+  std::vector<SummaryReader> summary_readers_;
   std::map<store::JobId, std::uint64_t> summarized_;  // the lengths sent to readers of summaries
   bool knows_lengths_ = false;
   transport::EventLoop::Watch next_look_;

@@ -64,10 +64,12 @@ struct Text {       // 200
   std::string body;
 };
 
-// How a stream reports that it has begun or is refused.
+// How a stream reports that it has begun or is refused, and whether its token still gives the right to it (on the
+// loop's thread).
 struct StreamCallbacks {
   std::function<void()> began;
   std::function<void(const Error&)> refused;
+  std::function<bool()> may_go_on;
 };
 
 struct Route {

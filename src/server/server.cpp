@@ -95,6 +95,7 @@ void Server::accept_on(FileDescriptor listener) {
 
 void Server::set_access(Access access) {
   api_.set_access(std::move(access));
+  events_->check_rights();
 }
 
 void Server::stop(Seconds patience, std::function<void()> done) {

@@ -4,6 +4,8 @@ or a server killed; and summaries as they change."""
 import argparse
 import pathlib
 import random
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -13,6 +15,7 @@ import unittest
 import server_session as session
 
 PROMISED_S = 10.0  # after the commit of the last entry
+ENDS_S = 20.0  # a stream whose reader has lost the right to it
 
 
 class Follower:
@@ -124,6 +127,39 @@ class Events(unittest.TestCase):
     def test_of_a_job_that_is_not_there_are_refused(self) -> None:
         answer = self.servers[0].ask("GET", session.job_path("nobody", "events"))
         self.assertEqual((answer.status, answer.headers["content-type"]), (404, "application/problem+json"))
+
+
+class Rights(unittest.TestCase):
+    def test_streams_of_a_revoked_token_end_and_others_go_on(self) -> None:
+        with tempfile.TemporaryDirectory() as text:
+            folder = pathlib.Path(text)
+            key = session.write_key(folder)
+            with session.Server(ARGUMENTS.zeus, folder, "--signing-key-path", str(key)) as server:
+                ann = session.bearer(session.token("ann", ["jobs-read", "jobs-write"]))
+                server.ask("PUT", session.job_path("followed"), session.definition(), ann)
+                stolen = subprocess.run([ARGUMENTS.zeus, "token", "issue", "--signing-key-path", key, "--user", "bob", "--scope",
+                                         "jobs-read", "--expires", "1h"], capture_output=True, text=True, check=True).stdout.strip()
+                readers = {(user, path): session.EventReader(server.port, path, headers)
+                           for user, headers in (("ann", ann), ("bob", session.bearer(stolen)))
+                           for path in (session.job_path("followed", "events"), "/api/v1/events")}
+                for reader in readers.values():
+                    self.addCleanup(reader.close)
+                    with reader.changed:
+                        self.assertTrue(reader.changed.wait_for(lambda one=reader: one.comments > 0, session.PATIENCE))
+                (folder / "stolen").write_text(stolen, encoding="utf-8")
+                subprocess.run([ARGUMENTS.zeus, "token", "revoke", "--signing-key-path", key, "--token-file", folder / "stolen"],
+                               capture_output=True, check=True)
+                server.process.send_signal(signal.SIGHUP)
+                for (user, path), reader in readers.items():
+                    if user == "bob":
+                        self.assertTrue(reader.ended.wait(ENDS_S), path)
+                session.Recurrence(server, "followed", ann)
+                for (user, path), reader in readers.items():
+                    if user == "ann":
+                        self.assertTrue(reader.wait_for(1), path)
+                        self.assertFalse(reader.ended.is_set(), path)
+                    else:
+                        self.assertEqual(reader.events, [], path)
 
 
 if __name__ == "__main__":
