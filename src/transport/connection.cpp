@@ -13,6 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace zeus::transport {
@@ -22,6 +25,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::string_view go_on{"HTTP/1.1 100 Continue\r\n\r\n"};
+constexpr std::size_t progress_of_a_body = std::size_t{256} * 1024;
 
 }  // namespace
 
@@ -37,7 +41,11 @@ ServerShared::ServerShared(asio::io_context& its_loop, const Clock& its_clock, S
 }
 
 Tick ServerShared::deadline(Seconds time) const {
-  return now.load(std::memory_order_relaxed) + 1 + static_cast<Tick>(std::ceil(time / tick));
+  return deadline(now.load(std::memory_order_relaxed), time);
+}
+
+Tick ServerShared::deadline(Tick since, Seconds time) const {
+  return since + 1 + static_cast<Tick>(std::ceil(time / tick));
 }
 
 void ServerShared::post(std::function<void()> work) {
@@ -121,12 +129,26 @@ void Connection::take_read(std::size_t count) {
       buffer.use(buffer.waiting().size());
     }
     is_due = phase_ == Phase::idle || phase_ == Phase::reading;
+    if (phase_ == Phase::reading && reader_.has_head()) {
+      extend_body_time(count);
+    }
     has_ahead_ = !is_due && !buffer.is_empty();
   }
   if (is_due) {
     process();
   } else {
     read();
+  }
+}
+
+void Connection::extend_body_time(std::size_t count) {
+  body_read_ += count;
+  if (body_read_ - extended_at_ >= progress_of_a_body) {
+    extended_at_ = body_read_;
+    const ServerLimits& limits = server_->limits;
+    const Seconds at_that_rate{static_cast<double>(body_read_) / static_cast<double>(limits.body_rate)};
+    deadline_ =
+        std::min(server_->deadline(limits.body_time), server_->deadline(body_began_, limits.body_time + at_that_rate));
   }
 }
 
@@ -170,6 +192,8 @@ void Connection::process() {
       post(&Connection::close);
     } else if (reader_.has_head() && !had_head) {
       phase_ = Phase::reading;
+      body_began_ = server_->now.load(std::memory_order_relaxed);
+      body_read_ = extended_at_ = 0;
       deadline_ = server_->deadline(server_->limits.body_time);
     } else if (phase_ == Phase::idle && reader_.has_begun()) {
       phase_ = Phase::reading;

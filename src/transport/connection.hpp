@@ -16,6 +16,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -37,6 +38,7 @@ struct ServerShared {
                HttpServer::Handler its_handler, HttpServer::RefusalOf its_refusal_of);
 
   [[nodiscard]] Tick deadline(Seconds time) const;
+  [[nodiscard]] Tick deadline(Tick since, Seconds time) const;
   void count_refusal(int status);
   [[nodiscard]] Answer refusal(int status, std::string_view reason) const;
   // Any thread, even after the server and its loop have gone: then it does nothing.
@@ -109,6 +111,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write_rest();
   void linger();
   // Call these with the mutex held.
+  void extend_body_time(std::size_t count);
   bool write(Piece piece);
   bool write_some(std::size_t& written, const Piece& piece, std::size_t offset);
   bool write_of_file(std::size_t& written, const LongBody& file, std::size_t offset);
@@ -127,6 +130,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool reads_ = false;      // a read is under way
   bool processes_ = false;  // process() is on the stack
   bool waits_to_write_ = false;
+  Tick body_began_ = 0;
+  std::size_t body_read_ = 0;    // since then, with the marks of chunks
+  std::size_t extended_at_ = 0;  // of them, when its deadline was last moved
 
   mutable std::mutex mutex_;
   Phase phase_ = Phase::idle;

@@ -62,9 +62,12 @@ struct ServerLimits {
   std::size_t from_one_peer = 512;         // of one user (Unix) or one address (TCP): likewise
   std::size_t most_unsent = 256UL * 1024;  // in a stream
   Seconds head_time{10};                   // from the first byte to the end of the head: 408
+  // To the first 256 KiB of the body, and from there to the next: 408. In all at most this and the time that its bytes
+  // take at `body_rate`.
   Seconds body_time{30};
-  Seconds idle_time{75};  // between two requests: closed
-  Seconds send_time{30};  // for a reader that does not read: closed
+  std::size_t body_rate = 64UL * 1024;  // bytes a second
+  Seconds idle_time{75};                // between two requests: closed
+  Seconds send_time{30};                // for a reader that does not read: closed
 };
 
 class HttpServer {

@@ -367,6 +367,43 @@ TEST(HttpServer, ClosesOnAClientThatSendsTooSlowlyInRealTime) {
   EXPECT_EQ(running.server().refused(408), 1U);
 }
 
+TEST(HttpServer, WaitsForALongBodyThatKeepsComingInRealTime) {
+  ServerLimits limits;
+  limits.body_time = 2_s;
+  limits.body = 10UL * 1024 * 1024;
+  const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
+                                exchange->answer({200, {}, std::to_string(exchange->request().body.size())});
+                              },
+                              limits};
+  RawClient client{running.path()};
+  constexpr std::size_t pieces = 8;
+  const std::string piece(300UL * 1024, 'x');
+  client.send(fmt::format("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", pieces * piece.size()));
+  for (std::size_t i = 0; i < pieces; ++i) {
+    ::usleep(400'000);
+    client.send(piece);
+  }
+  EXPECT_TRUE(client.answer().ends_with(fmt::format("\r\n\r\n{}", pieces * piece.size())));
+}
+
+TEST(HttpServer, ClosesOnALongBodyThatComesTooSlowlyInRealTime) {
+  ServerLimits limits;
+  limits.body_time = 100_ms;
+  limits.body_rate = 100UL * 1024 * 1024;
+  limits.body_of = [](std::string_view /*method*/, std::string_view /*target*/) { return std::size_t{1} << 30U; };
+  RunningServer running{answer_at_once, limits};
+  RawClient client{running.path()};
+  client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000000\r\n\r\n");
+  const std::string piece(300UL * 1024, 'x');
+  int pieces = 0;
+  while (running.server().refused(408) == 0 && pieces < 200) {
+    client.send(piece);
+    ::usleep(20'000);
+    ++pieces;
+  }
+  EXPECT_EQ(running.server().refused(408), 1U);
+}
+
 TEST(HttpServer, ClosesOnAReaderThatDoesNotReadInRealTime) {
   ServerLimits limits;
   limits.send_time = 100_ms;
