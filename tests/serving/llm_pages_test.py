@@ -85,7 +85,21 @@ class Pages(unittest.TestCase):
             self.assertAlmostEqual(float(value), one["energy_j"]["value"], delta=float(half))
             self.assertAlmostEqual(float(half), one["energy_j"]["uncertainty"], delta=0.1 * float(half))
 
-    def test_what_models_say_is_shown_as_text_and_a_failure_with_its_reason(self):
+    def test_what_models_write_is_shown_as_text(self):
+        arena = llm_arena_test.Arena(self.folder, "--max-tokens", "1", a=("--gpus", "0", "--dialect", "markup"),
+                                     b=("--gpus", "1", "--dialect", "markup"))
+        self.addCleanup(arena.close)
+        with chromium.Browser() as browser:
+            page = browser.page(f"http://127.0.0.1:{arena.port}/")
+            page.type("Why?")
+            page.tab_to("go")
+            page.press("Enter")
+            page.wait_for("!document.getElementById('better').hidden")
+            for place in ("left", "right"):
+                self.assertEqual(page.value(f"document.getElementById('{place}').textContent"), "<b id='bold'>1</b> ")
+            self.assertTrue(page.value("document.getElementById('bold') === null"))
+
+    def test_a_failure_is_shown_with_its_reason(self):
         arena = llm_arena_test.Arena(self.folder, a=("--gpus", "0", "--trouble", "error_200", "--every", "1"),
                                      b=("--gpus", "1", "--trouble", "error_200", "--every", "1"))
         self.addCleanup(arena.close)

@@ -31,6 +31,7 @@ DIALECTS = {
     "reasoning": {"usage": "own", "reasoning": True},
     "without_done": {"usage": "finish", "done": False},
     "one_write": {"usage": "own", "pieces": False},
+    "markup": {"usage": "own", "text": "<b id='bold'>{}</b> "},
 }
 TROUBLES = ("429", "500", "cut", "half_json", "error_event", "error_200", "silent", "redirect", "endless", "not_http")
 
@@ -119,7 +120,7 @@ class Answer:
             thinks = bool(self.kind.get("reasoning")) and self.sent <= self.wanted // 3
             self.reasoning += thinks
             key = "reasoning_content" if thinks else "content"
-            self.write(self.event([self.choice(f"é{self.sent} ", key=key)],
+            self.write(self.event([self.choice(self.kind.get("text", "é{} ").format(self.sent), key=key)],
                                   self.usage() if self.kind["usage"] == "each" else None))
             self.times.append(time.monotonic())
         if self.sent == self.wanted // 2 and self.trouble in ("cut", "half_json", "error_event"):
