@@ -12,7 +12,7 @@ from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import MaxSlowdownConstraint
 
 CUDA = torch.cuda.is_available()
-WIDTH, POINTS = (8192, 131072) if CUDA else (128, 8192)
+WIDTH, POINTS = (8192, 131072) if CUDA else (128, 32768)
 logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
 
 

@@ -147,13 +147,13 @@ void OutputRelay::write(Channel& channel, bool wait) {
         ::write(channel.target, channel.pending.data() + done, std::min(channel.pending.size() - done, certain_write));
     if (count >= 0) {
       done += static_cast<std::size_t>(count);
-    } else if (errno == EPIPE) {
-      // The reader is gone: the command learns of it at its next write.
-      channel.source.close();
-      done = channel.pending.size();
-    } else if (errno != EINTR && errno != EAGAIN) {
+    } else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
       lost_.error = lost_.bytes == 0 ? errno : lost_.error;
       lost_.bytes += channel.pending.size() - done;
+      done = channel.pending.size();
+    } else if (errno != EINTR && errno != EAGAIN) {
+      // The reader or the terminal is gone: the command learns of it at its next write.
+      channel.source.close();
       done = channel.pending.size();
     }
   }

@@ -77,7 +77,7 @@ class Pipelines(unittest.TestCase):
             training = server.ask("POST", "/register_job", shape).json()
             place = {"rank": 0, "dp_rank": 0, "pp_rank": 0, "tp_rank": 0, "available_frequencies": [1410, 1200]}
             self.assertEqual(server.ask("POST", f"/register_rank/{training}", place).status, 200)
-            runs = {"forward": [[0.0123456789012345] * 16] * 5_000, "backward": [[0.0123456789012345] * 16] * 5_000}
+            runs = {"forward": [[0.0123456789012345] * 16] * 4_000, "backward": [[0.0123456789012345] * 16] * 4_000}
             result = {"rank": 0, "iter_time": [1.5], "iter_energy": [3.0], "time_breakdown": runs, "energy_breakdown": runs}
             body = json.dumps(result).encode()
             self.assertGreater(len(body), 3 << 20)
