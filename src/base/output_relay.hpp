@@ -47,8 +47,7 @@ class OutputRelay {
   // Passes on a new size of the terminal; true if there was one, and then the command needs a SIGWINCH.
   bool follow_window_size();
 
-  // Output that could not be passed on although someone may still read it, as on a full disk. The command goes on, as
-  // it would if it ignored that its writes fail.
+  // Output for which its file had no room. The command goes on, as it would if it ignored that its writes fail.
   struct Lost {
     std::uint64_t bytes = 0;
     int error = 0;  // of the first
