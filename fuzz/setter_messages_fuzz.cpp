@@ -37,7 +37,7 @@ Request request_from(std::span<const std::uint8_t> bytes) {
   Request request{.kind = static_cast<RequestKind>(at(0) % 8)};
   request.lease = at(1) % 4;
   request.term = at(2) % 2 == 0 ? 60 : static_cast<double>(at(2)) * 100;
-  request.user = static_cast<std::int8_t>(at(3));
+  request.user = static_cast<std::int64_t>(at(3)) - 128;
   request.process = at(4);
   request.started = at(5);
   request.has_token = at(6) % 3;
