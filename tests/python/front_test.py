@@ -22,7 +22,7 @@ import zeus_cpp.device.gpu.common
 import zeus_cpp.monitor.energy
 from zeus.monitor import Measurement
 
-NEED_FRAMEWORKS = ("._dataloader", "._power_limit_hf", ".huggingface", ".lightning", ".pipelining")
+NEED_FRAMEWORKS = ("._dataloader", "._pipeline_measured", "._pipeline_stage", "._power_limit_hf", ".huggingface", ".lightning", ".pipelining")
 
 
 def run(code: str, *, path: str = "", arguments=()) -> subprocess.CompletedProcess:
