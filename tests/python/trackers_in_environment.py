@@ -56,7 +56,9 @@ def from_mlflow(uri: str, prefix: str = "") -> dict:
     client = MlflowClient(uri)
     [run] = client.search_runs([each.experiment_id for each in client.search_experiments()])
     histories = {name: client.get_metric_history(run.info.run_id, prefix + name) for name in NUMBERS}
-    return {name: [metric.value for metric in history] for name, history in histories.items() if history}
+    # It keeps the times in whole milliseconds, in which several entries may fall.
+    return {name: [metric.value for metric in sorted(history, key=lambda one: (one.step, one.timestamp))]
+            for name, history in histories.items() if history}
 
 
 def wandb_records(content: bytes) -> list:
