@@ -140,7 +140,7 @@ void bind_pipeline(const Object& module) {
       .property("trouble", As<&PipelineProfiler::trouble>{})
       .method("close", [](PipelineProfiler& self) { without_gil([&self] { self.close(); }); });
 
-  add_function(module, "plan_pipeline", As<&plan_ranks>{}, {"ranks", "blocking_power_w", "copies"}, {"max_slowdown"});
+  add_function(module, "plan_pipeline", As<&plan_ranks>{}, {"ranks", "blocking_power_w", "copies", "max_slowdown"});
 }
 
 }  // namespace zeus::python
