@@ -409,6 +409,9 @@ class DaemonClient(unittest.TestCase):
         Daemon.discovery["zeusd"] = {"version": "0.1.0", "api": 1, "instance": "i"}
         self.assertTrue(self.client().gives_leases)
 
+    def test_a_configuration_is_printed_without_its_token(self):
+        self.assertNotIn("s3cret", repr(ZeusdConfig.tcp("node1", 4938, token="s3cret")))
+
     def test_a_token_file_must_be_readable_by_its_owner_only(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "token")

@@ -11,7 +11,7 @@ import os
 import socket
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -120,7 +120,7 @@ class ZeusdConfig:
 
     host_port: str | None = None
     socket_path: str | None = None
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     gpu_indices: list[int] | None = None
     cpu_indices: list[int] | None = None
 
