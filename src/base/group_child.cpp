@@ -69,7 +69,7 @@ struct GroupSpawn {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
 
-  GroupSpawn(const FileDescriptor& input, const FileDescriptor& output, const FileDescriptor& errors) {
+  GroupSpawn(pid_t group, const FileDescriptor& input, const FileDescriptor& output, const FileDescriptor& errors) {
     ::posix_spawn_file_actions_init(&actions);
     if (input) {
       ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
@@ -87,7 +87,7 @@ struct GroupSpawn {
     ::posix_spawnattr_setsigmask(&attributes, &signals);
     ::sigfillset(&signals);
     ::posix_spawnattr_setsigdefault(&attributes, &signals);
-    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setpgroup(&attributes, group);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   GroupSpawn(const GroupSpawn&) = delete;
@@ -115,7 +115,8 @@ GroupChild::GroupChild(const Plan& plan) {
   ChildPipe input = plan.input ? make_child_pipe(true) : ChildPipe{};
   ChildPipe output = make_child_pipe(false);
   ChildPipe errors = plan.errors ? make_child_pipe(false) : ChildPipe{};
-  const GroupSpawn spawn{input.theirs, output.theirs, errors.theirs};
+  guard_ = std::make_unique<GroupGuard>(Seconds{0});
+  const GroupSpawn spawn{guard_->group(), input.theirs, output.theirs, errors.theirs};
   why_not_ = ::posix_spawn(&process_, program->c_str(), &spawn.actions, &spawn.attributes, exec_pointers(words).data(),
                            exec_pointers(variables).data());
   if (why_not_ != 0) {
@@ -125,7 +126,12 @@ GroupChild::GroupChild(const Plan& plan) {
   input_ = std::move(input.ours);
   output_ = std::move(output.ours);
   errors_ = std::move(errors.ours);
-  watch();
+  ended_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, process_, 0))};
+  if (!ended_) {
+    const int error = errno;
+    (void)collect();
+    throw system_failure(error, "cannot watch a process");
+  }
 }
 
 GroupChild::~GroupChild() {
@@ -134,22 +140,10 @@ GroupChild::~GroupChild() {
   }
 }
 
-void GroupChild::watch() {
-  try {
-    ended_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, process_, 0))};
-    if (!ended_) {
-      throw system_failure(errno, "cannot watch a process");
-    }
-    guard_ = std::make_unique<GroupGuard>(process_, Seconds{0});
-  } catch (...) {
-    (void)collect();
-    throw;
-  }
-}
-
 siginfo_t GroupChild::collect() {
+  const pid_t group = guard_->group();
   guard_.reset();
-  ::kill(-process_, SIGKILL);
+  ::kill(-group, SIGKILL);
   siginfo_t how{};
   while (::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED) != 0 && errno == EINTR) {
   }
