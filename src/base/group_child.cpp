@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <linux/close_range.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,8 +27,16 @@ struct ChildPipe {
   FileDescriptor theirs;
 };
 
-// Our end is the one to write to, or the one to read from. Theirs is above the standard streams, which the file actions
-// replace one after the other.
+// The child replaces its standard streams one after the other.
+FileDescriptor above_the_streams(const FileDescriptor& file) {
+  FileDescriptor copy{::fcntl(file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+  if (!copy) {
+    throw system_failure(errno, "cannot duplicate a pipe");
+  }
+  return copy;
+}
+
+// Our end is the one to write to, or the one to read from.
 ChildPipe make_child_pipe(bool to_child) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -35,13 +44,20 @@ ChildPipe make_child_pipe(bool to_child) {
   }
   FileDescriptor reading{ends[0]};
   FileDescriptor writing{ends[1]};
-  FileDescriptor theirs{::fcntl((to_child ? reading : writing).get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
-  if (!theirs) {
-    throw system_failure(errno, "cannot duplicate a pipe");
-  }
+  FileDescriptor theirs = above_the_streams(to_child ? reading : writing);
   FileDescriptor& ours = to_child ? writing : reading;
   ::fcntl(ours.get(), F_SETFL, O_NONBLOCK);
   return {.ours = std::move(ours), .theirs = std::move(theirs)};
+}
+
+// Closed at the child's side once the command runs.
+ChildPipe make_child_line() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_failure(errno, "cannot make a socket");
+  }
+  FileDescriptor theirs{ends[1]};
+  return {.ours = FileDescriptor{ends[0]}, .theirs = above_the_streams(theirs)};
 }
 
 bool is_program(const std::string& path) {
@@ -65,38 +81,62 @@ std::optional<std::string> find_program(const std::string& word, const Environme
   return std::nullopt;
 }
 
-struct GroupSpawn {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
+// The child's work between fork() and exec(), in a program with threads: nothing but system calls. It waits until its
+// guard stands, and ends if its parent does before that: the command never runs without a guard.
+struct GroupStart {
+  const char* program;
+  char* const* words;
+  char* const* variables;
+  int input;  // negative: nothing to read
+  int output;
+  int errors;       // negative: ours
+  int line;         // brings the word to start, and takes the errno if the program cannot be run
+  int parents_end;  // of the line
 
-  GroupSpawn(pid_t group, const FileDescriptor& input, const FileDescriptor& output, const FileDescriptor& errors) {
-    ::posix_spawn_file_actions_init(&actions);
-    if (input) {
-      ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
-    } else {
-      ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  [[noreturn]] void run() const {
+    ::setpgid(0, 0);
+    ::close(parents_end);
+    char word = 0;
+    if (::read(line, &word, 1) != 1) {
+      ::_exit(1);
     }
-    ::posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
-    if (errors) {
-      ::posix_spawn_file_actions_adddup2(&actions, errors.get(), STDERR_FILENO);
+    ::dup2(input >= 0 ? input : ::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    ::dup2(output, STDOUT_FILENO);
+    if (errors >= 0) {
+      ::dup2(errors, STDERR_FILENO);
     }
-    ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    ::posix_spawnattr_init(&attributes);
-    sigset_t signals{};
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes, &signals);
-    ::posix_spawnattr_setpgroup(&attributes, group);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  GroupSpawn(const GroupSpawn&) = delete;
-  GroupSpawn& operator=(const GroupSpawn&) = delete;
-  ~GroupSpawn() {
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal) {
+      ::sigaction(signal, &usual, nullptr);
+    }
+    sigset_t none{};
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execve(program, words, variables);
+    const int error = errno;
+    (void)!::write(line, &error, sizeof error);
+    ::_exit(1);
   }
 };
+
+// With all signals blocked, so that no handler of ours runs in the child.
+pid_t fork_unsignalled() {
+  sigset_t all{};
+  sigset_t former{};
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &former);
+  const pid_t process = ::fork();
+  const int error = errno;
+  if (process != 0) {
+    ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  }
+  if (process < 0) {
+    throw system_failure(error, "cannot start a process");
+  }
+  return process;
+}
 
 }  // namespace
 
@@ -115,23 +155,32 @@ GroupChild::GroupChild(const Plan& plan) {
   ChildPipe input = plan.input ? make_child_pipe(true) : ChildPipe{};
   ChildPipe output = make_child_pipe(false);
   ChildPipe errors = plan.errors ? make_child_pipe(false) : ChildPipe{};
-  guard_ = std::make_unique<GroupGuard>(Seconds{0});
-  const GroupSpawn spawn{guard_->group(), input.theirs, output.theirs, errors.theirs};
-  why_not_ = ::posix_spawn(&process_, program->c_str(), &spawn.actions, &spawn.attributes, exec_pointers(words).data(),
-                           exec_pointers(variables).data());
-  if (why_not_ != 0) {
-    process_ = -1;
+  ChildPipe line = make_child_line();
+  const std::vector<char*> arguments = exec_pointers(words);
+  const std::vector<char*> environment = exec_pointers(variables);
+  const GroupStart start{.program = program->c_str(),
+                         .words = arguments.data(),
+                         .variables = environment.data(),
+                         .input = input.theirs.get(),
+                         .output = output.theirs.get(),
+                         .errors = errors.theirs.get(),
+                         .line = line.theirs.get(),
+                         .parents_end = line.ours.get()};
+  process_ = fork_unsignalled();
+  if (process_ == 0) {
+    start.run();
+  }
+  ::setpgid(process_, process_);
+  line.theirs.close();
+  watch();
+  (void)::send(line.ours.get(), "", 1, MSG_NOSIGNAL);
+  if (::recv(line.ours.get(), &why_not_, sizeof why_not_, MSG_WAITALL) > 0) {
+    (void)collect();
     return;
   }
   input_ = std::move(input.ours);
   output_ = std::move(output.ours);
   errors_ = std::move(errors.ours);
-  ended_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, process_, 0))};
-  if (!ended_) {
-    const int error = errno;
-    (void)collect();
-    throw system_failure(error, "cannot watch a process");
-  }
 }
 
 GroupChild::~GroupChild() {
@@ -140,10 +189,22 @@ GroupChild::~GroupChild() {
   }
 }
 
+void GroupChild::watch() {
+  try {
+    ended_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, process_, 0))};
+    if (!ended_) {
+      throw system_failure(errno, "cannot watch a process");
+    }
+    guard_ = std::make_unique<GroupGuard>(process_, Seconds{0});
+  } catch (...) {
+    (void)collect();
+    throw;
+  }
+}
+
 siginfo_t GroupChild::collect() {
-  const pid_t group = guard_->group();
   guard_.reset();
-  ::kill(-group, SIGKILL);
+  ::kill(-process_, SIGKILL);
   siginfo_t how{};
   while (::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED) != 0 && errno == EINTR) {
   }

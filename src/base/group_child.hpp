@@ -48,8 +48,10 @@ class GroupChild {
   siginfo_t collect();
 
  private:
+  void watch();
+
   int why_not_ = 0;
-  // Until we collect it, it is in its group, dead or alive, so killing the group cannot hit other processes.
+  // Until we collect it, its process ID stays its own, dead or alive, so killing the group cannot hit other processes.
   pid_t process_ = -1;
   FileDescriptor ended_;
   FileDescriptor input_;

@@ -29,10 +29,7 @@ using ::testing::HasSubstr;
 const Environment plain{{{"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"}}};
 
 GroupCommandEnd run(const std::string& script, Seconds patience = Seconds{600}, Seconds linger = Seconds{600}) {
-  return run_to_end({.words = {"sh", "-c", "group() { cut -d' ' -f5 /proc/$$/stat; }; " + script},
-                     .environment = plain,
-                     .patience = patience,
-                     .linger = linger});
+  return run_to_end({.words = {"sh", "-c", script}, .environment = plain, .patience = patience, .linger = linger});
 }
 
 // The processes of a group that still run, without those that only wait to be collected.
@@ -111,20 +108,24 @@ TEST(GroupCommand, GetsItsEnvironmentNoInputAndNoneOfOurFiles) {
 }
 
 TEST(GroupCommand, IsAGroupOfItsOwn) {
-  const std::string group = first_line(run("group").output);
-  EXPECT_FALSE(group.empty());
+  const GroupCommandEnd end = run("echo $$; ps -o pgid= -p $$ || cut -d' ' -f5 /proc/$$/stat");
+  std::istringstream lines{end.output};
+  std::string process;
+  std::string group;
+  lines >> process >> group;
+  EXPECT_EQ(process, group);
   EXPECT_NE(group, std::to_string(::getpgrp()));
 }
 
 TEST(GroupCommand, WhenPatienceIsOverAllAreKilledInRealTime) {
   const GroupCommandEnd end =
-      run("trap '' TERM INT HUP; group; sleep 600 & (trap '' TERM; sleep 600) & sleep 600", Seconds{0.3});
+      run("trap '' TERM INT HUP; echo $$; sleep 600 & (trap '' TERM; sleep 600) & sleep 600", Seconds{0.3});
   EXPECT_EQ(end.how, How::timed_out);
   EXPECT_TRUE(nothing_left_in(first_line(end.output)));
 }
 
 TEST(GroupCommand, AChildThatKeepsThePipeDoesNotDelayTheEndInRealTime) {
-  const GroupCommandEnd end = run("group; sleep 600 & exit 0", Seconds{600}, Seconds{0.1});
+  const GroupCommandEnd end = run("echo $$; sleep 600 & exit 0", Seconds{600}, Seconds{0.1});
   EXPECT_EQ(end.how, How::exited);
   EXPECT_EQ(end.code, 0);
   EXPECT_TRUE(end.abandoned);
@@ -132,14 +133,14 @@ TEST(GroupCommand, AChildThatKeepsThePipeDoesNotDelayTheEndInRealTime) {
 }
 
 TEST(GroupCommand, AChildThatHasLetThePipeGoIsKilledAsWell) {
-  const GroupCommandEnd end = run("group; sleep 600 </dev/null >/dev/null 2>&1 & exit 0");
+  const GroupCommandEnd end = run("echo $$; sleep 600 </dev/null >/dev/null 2>&1 & exit 0");
   EXPECT_EQ(end.how, How::exited);
   EXPECT_FALSE(end.abandoned);
   EXPECT_TRUE(nothing_left_in(first_line(end.output)));
 }
 
 TEST(GroupCommand, EndlessOutputIsReadAndBoundedInRealTime) {
-  const GroupCommandEnd end = run("group; yes & yes >&2", Seconds{0.3});
+  const GroupCommandEnd end = run("echo $$; yes & yes >&2", Seconds{0.3});
   EXPECT_EQ(end.how, How::timed_out);
   EXPECT_TRUE(end.cut);
   EXPECT_EQ(end.output.size(), 65'536U);
@@ -181,13 +182,19 @@ TEST(GroupCommand, ManyRunAtOnceAndLeaveNeitherChildrenNorDescriptorsInRealTime)
   EXPECT_EQ(errno, ECHILD);
 }
 
+TEST(GroupCommand, OneThatMakesAGroupForItselfIsKilledInRealTime) {
+  const GroupCommandEnd end = run("echo $$; exec timeout 600 sleep 600", Seconds{0.3});
+  EXPECT_EQ(end.how, How::timed_out);
+  EXPECT_TRUE(nothing_left_in(first_line(end.output)));
+}
+
 TEST(GroupCommand, EndsWithItsRunnerHoweverThatDiesInRealTime) {
   // Orphans become our children, so that we can collect them even if no init process does.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::string group_file = std::filesystem::temp_directory_path() / ("group_" + std::to_string(::getpid()));
   const pid_t process = ::fork();
   if (process == 0) {
-    (void)run("trap '' TERM; group > " + group_file + ".new; mv " + group_file + ".new " + group_file +
+    (void)run("trap '' TERM; echo $$ > " + group_file + ".new; mv " + group_file + ".new " + group_file +
               "; sleep 600 & sleep 600");
     ::_exit(0);
   }

@@ -23,7 +23,6 @@ constexpr int guard_line = 3;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::setpgid(0, group);
-  const pid_t ended = group == 0 ? ::getpid() : group;
   // Any other descriptor that stays open here would look as if our parent still had it.
   if (line != guard_line) {
     ::dup2(line, guard_line);
@@ -60,10 +59,10 @@ constexpr int guard_line = 3;
       (void)::send(guard_line, &number, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
   }
-  ::kill(-ended, SIGTERM);
-  ::kill(-ended, SIGCONT);
+  ::kill(-group, SIGTERM);
+  ::kill(-group, SIGCONT);
   ::nanosleep(&grace, nullptr);
-  ::kill(-ended, SIGKILL);
+  ::kill(-group, SIGKILL);
   ::_exit(0);
 }
 
@@ -88,7 +87,6 @@ GroupGuard::GroupGuard(pid_t group, Seconds grace) {
   }
   // Set here as well, so that it is in the group whichever of the two runs first.
   ::setpgid(process_, group);
-  group_ = group == 0 ? process_ : group;
 }
 
 GroupGuard::~GroupGuard() {

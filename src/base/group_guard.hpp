@@ -1,6 +1,6 @@
-// A small process that watches over a command's process group. It is a member of that group, so it gets the signals
-// that the terminal sends there (Ctrl-C), which we do not get. When this process dies, however it does, the guard ends
-// the group: it asks it to end (SIGTERM), gives it time, and kills it. One thread.
+// A small process that watches over a command with a process group of its own. It is a member of that group, so it gets
+// the signals that the terminal sends there (Ctrl-C), which we do not get. When this process dies, however it does, the
+// guard ends the group: it asks it to end (SIGTERM), gives it time, and kills it. One thread.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -17,14 +17,11 @@ class GroupGuard {
  public:
   // `group` belongs to a living child of ours.
   GroupGuard(pid_t group, Seconds grace);
-  // Leads a new group, for commands that start later: none of them is ever without a guard.
-  explicit GroupGuard(Seconds grace) : GroupGuard{0, grace} {}
   GroupGuard(const GroupGuard&) = delete;
   GroupGuard& operator=(const GroupGuard&) = delete;
   // Ends the guard and leaves the group alone.
   ~GroupGuard();
 
-  [[nodiscard]] pid_t group() const { return group_; }
   // How often the terminal has sent the group SIGINT or SIGQUIT.
   [[nodiscard]] int interruptions();
   // The last signal with which the terminal ended the group: one of those two, or SIGHUP if the terminal was closed.
@@ -37,7 +34,6 @@ class GroupGuard {
 
   FileDescriptor line_;
   pid_t process_ = -1;
-  pid_t group_ = -1;
   int interruptions_ = 0;
   std::optional<int> terminal_signal_;
 };

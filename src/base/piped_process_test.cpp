@@ -72,7 +72,7 @@ TEST(PipedProcess, OneThatPrintsWithoutEndIsReadInParts) {
 }
 
 TEST(PipedProcess, HasAGroupOfItsOwnWhichIsKilledAsAWhole) {
-  PipedProcess process = started("sleep 600 & echo $$; wait");
+  PipedProcess process = started("sleep 600 & cut -d' ' -f5 /proc/$$/stat; wait");
   pollfd ready{.fd = process.output().get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(::poll(&ready, 1, -1), 1);
   process.kill();

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,12 +67,26 @@ WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)
   if (!wake_) {
     throw system_failure(errno, "cannot make an event");
   }
+  // The command waits for its guard, so that it never runs without one, whenever this process dies.
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_failure(errno, "cannot make a socket");
+  }
+  const FileDescriptor gate{ends[0]};
+  FileDescriptor key{ends[1]};
   child_.emplace(ChildProcess::Plan{.command = plan.command,
                                     .environment = environment_for(plan, their_reports_.get()),
                                     .own_group = true,
-                                    .before_command = [this] { relay_.attach(); }});
+                                    .before_command = [this, &gate, &key] {
+                                      key.close();
+                                      char word = 0;
+                                      if (::read(gate.get(), &word, 1) != 1) {
+                                        ::_exit(ChildProcess::exit_own_failure);
+                                      }
+                                      relay_.attach();
+                                    }});
   relay_.attached();
   guard_.emplace(child_->process(), plan.grace);
+  (void)::send(key.get(), "", 1, MSG_NOSIGNAL);
   thread_ = background_thread([this] { relay(); });
 }
 

@@ -7,6 +7,8 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -266,6 +268,30 @@ TEST_F(WatchedCommandTest, PassesOutputAndSignalsOnWhileNothingWaitsForIt) {
   EXPECT_EQ(command.exit_code(), 3);
   EXPECT_EQ(command.asked_to_end(), SIGTERM);
   EXPECT_EQ(output().size(), 300000 + std::string{"asked\n"}.size());
+}
+
+// The guard is the last that needs descriptors.
+TEST_F(WatchedCommandTest, NeverRunsWithoutItsGuard) {
+  const WatchedCommand::Plan plan = this->plan("mkdir " + path("ran"));
+  rlimit former{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &former), 0);
+  int refused = 0;
+  bool started = false;
+  for (rlim_t most = 3; !started; ++most) {
+    const rlimit limit{.rlim_cur = most, .rlim_max = former.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    try {
+      WatchedCommand command{plan, clock_};
+      started = true;
+    } catch (const Error&) {
+      ++refused;
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &former), 0);
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+    ASSERT_TRUE(started || !std::filesystem::exists(path("ran")));
+  }
+  EXPECT_GT(refused, 3);
 }
 
 }  // namespace
