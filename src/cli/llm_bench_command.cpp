@@ -20,18 +20,6 @@
 
 namespace zeus::cli {
 
-namespace {
-
-void write_files(const FileTree& folder, const std::vector<serving::RunFile>& files) {
-  for (const serving::RunFile& file : files) {
-    if (!file.is_kept || !folder.exists(file.path)) {
-      folder.write_durably(file.path, file.content, Readers::everyone);
-    }
-  }
-}
-
-}  // namespace
-
 void LlmBenchCommand::declare(Options& options) {
   options.example("zeus llm bench --url http://127.0.0.1:8000 --in-flight 32 --requests 1000",
                   "with 32 requests in flight at any time");
@@ -88,7 +76,7 @@ int LlmBenchCommand::run(Context& context) {
     context.out << llm_bench_text(result);
   }
   if (ml_energy_) {
-    write_files(FileTree{*ml_energy_}, serving::ml_energy_files(run, result, *parameters_));
+    serving::write_ml_energy_files(FileTree{*ml_energy_}, run, result, *parameters_);
   }
   return result.ended == serving::Ended::complete && result.steady.why_not_steady.empty() ? exit_ok : exit_failure;
 }

@@ -130,4 +130,12 @@ std::vector<RunFile> ml_energy_files(const BenchRun& run, const BenchResult& res
        .is_kept = true}};
 }
 
+void write_ml_energy_files(const FileTree& folder, const BenchRun& run, const BenchResult& result, double parameters) {
+  for (const RunFile& file : ml_energy_files(run, result, parameters)) {
+    if (!file.is_kept || !folder.exists(file.path)) {
+      folder.write_durably(file.path, file.content, Readers::everyone);
+    }
+  }
+}
+
 }  // namespace zeus::serving

@@ -1,7 +1,8 @@
 // A run as files in the layout of the ML.ENERGY benchmark's results, which that benchmark's readers take. docs/llm.md
-// says what its fields mean here. Pure functions; any thread.
+// says what its fields mean here. Any thread.
 #pragma once
 
+#include "base/file_tree.hpp"
 #include "serving/bench.hpp"
 #include "serving/bench_result.hpp"
 
@@ -25,5 +26,8 @@ std::string ml_energy_folder(const BenchResult& result);
 // Throws an Error with the reason if the layout has no form for the run: it was not complete, has no energy per token,
 // or no times between tokens. `parameters`: how many billions the model has.
 std::vector<RunFile> ml_energy_files(const BenchRun& run, const BenchResult& result, double parameters);
+
+// Writes them below `folder`.
+void write_ml_energy_files(const FileTree& folder, const BenchRun& run, const BenchResult& result, double parameters);
 
 }  // namespace zeus::serving

@@ -3,7 +3,6 @@
 #include "base/random.hpp"
 #include "measure/windows.hpp"
 #include "physics/operating_point.hpp"
-#include "serving/bench.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,7 +69,7 @@ void ServedMachine::set(const PowerSetting& setting) {
   }
 }
 
-serving::BenchResult ServedMachine::bench(std::uint64_t seed, std::uint64_t effort) {
+serving::BenchRun ServedMachine::run(std::uint64_t seed, std::uint64_t effort) {
   ServedShape shape = situation_.shape;
   shape.requests *= effort;
   ServedModel* served = nullptr;
@@ -88,14 +87,17 @@ serving::BenchResult ServedMachine::bench(std::uint64_t seed, std::uint64_t effo
                     true};
   served = &model;
   clock_.set_world([&] { return model.work(); });
-  serving::BenchResult result;
-  put_figures(serving::run_bench(model, *monitor_, clock_,
-                                 [&](Instant until) {
-                                   clock_.sleep_until(until);
-                                   return true;
-                                 }),
-              result);
+  serving::BenchRun run = serving::run_bench(model, *monitor_, clock_, [&](Instant until) {
+    clock_.sleep_until(until);
+    return true;
+  });
   clock_.set_world(nullptr);
+  return run;
+}
+
+serving::BenchResult ServedMachine::bench(std::uint64_t seed, std::uint64_t effort) {
+  serving::BenchResult result;
+  put_figures(run(seed, effort), result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "physics/gpu_model.hpp"
 #include "physics/load.hpp"
 #include "served_model.hpp"
+#include "serving/bench.hpp"
 #include "serving/bench_result.hpp"
 #include "tests/support/stepped_clock.hpp"
 
@@ -42,7 +43,9 @@ class ServedMachine {
   ~ServedMachine() = default;
 
   void set(const PowerSetting& setting);
-  // The figures of one run under the present setting, with so many times the requests of the situation.
+  // One run under the present setting, with so many times the requests of the situation.
+  serving::BenchRun run(std::uint64_t seed, std::uint64_t effort = 1);
+  // Its figures.
   serving::BenchResult bench(std::uint64_t seed, std::uint64_t effort = 1);
 
  private:
