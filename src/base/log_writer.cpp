@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <string_view>
 #include <utility>
 
@@ -29,29 +31,30 @@ std::string_view word_of(log::Level level) {
   return "error";
 }
 
-// False if nothing has been read for a while, or there is no reader any more.
-bool write_whole(int descriptor, std::string_view text) {
+// Returns what is left if nothing has been read for so long, or there is no reader any more. A pipe that is ready takes
+// PIPE_BUF bytes at once; a write of more may wait.
+std::string_view write_what_is_read(int descriptor, std::string_view text, Seconds patience) {
   while (!text.empty()) {
-    constexpr int patience_ms = 2000;
     pollfd asked{descriptor, POLLOUT, 0};
-    if (::poll(&asked, 1, patience_ms) == 0) {
-      return false;
+    if (::poll(&asked, 1, static_cast<int>(patience.value() * 1e3)) == 0) {
+      break;
     }
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    const ssize_t written = ::write(descriptor, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     if (written < 0 && errno != EINTR && errno != EAGAIN) {
-      return false;
+      break;
     }
     text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
   }
-  return true;
+  return text;
 }
 
 }  // namespace
 
-LogWriter::LogWriter(int descriptor, Form form)
-    : descriptor_{descriptor}, form_{form ? std::move(form) : [](log::Level level, std::string_view line) {
-        return fmt::format("{}: {}", word_of(level), line);
-      }} {
+LogWriter::LogWriter(int descriptor, Form form, Seconds patience)
+    : descriptor_{descriptor},
+      form_{form ? std::move(form)
+                 : [](log::Level level, std::string_view line) { return fmt::format("{}: {}", word_of(level), line); }},
+      patience_{patience} {
   log::set_sink([this](log::Level level, std::string_view line) { write(form_(level, line)); });
 }
 
@@ -60,7 +63,7 @@ void LogWriter::write(std::string line) {
   {
     const std::lock_guard lock{mutex_};
     if (!has_thread_) {
-      write_whole(descriptor_, line);
+      (void)write_what_is_read(descriptor_, line, patience_);
       return;
     }
     if (lines_.size() >= most_lines) {
@@ -113,9 +116,10 @@ void LogWriter::run() {
               '\n';
     }
     lock.unlock();
-    const bool written = write_whole(descriptor_, text);
+    const std::string_view left = write_what_is_read(descriptor_, text, patience_);
     lock.lock();
-    if (!written && over_) {
+    dropped_ += static_cast<std::uint64_t>(std::ranges::count(left, '\n'));
+    if (!left.empty() && over_) {
       return;
     }
   }

@@ -1,8 +1,10 @@
-// Writes the program's log on a thread of its own, so that no thread waits for the reader of the log. Lines that come
-// faster than they are read are dropped, and counted. While it lives, the lines of base/log.hpp go there.
+// Writes the program's log on a thread of its own, so that no thread waits for the reader of the log. Lines that are
+// not read in time are dropped, and counted. While it lives, the lines of base/log.hpp go there.
 #pragma once
 
 #include "base/log.hpp"
+
+#include <zeus/units.hpp>
 
 #include <condition_variable>
 #include <cstddef>
@@ -21,17 +23,18 @@ class LogWriter {
   // How to write a line of the log, without its end.
   using Form = std::function<std::string(log::Level level, std::string_view line)>;
 
-  // To this descriptor, which stays open. Without a form, "warning: LINE".
-  explicit LogWriter(int descriptor, Form form = {});
+  // To this descriptor, which stays open. Without a form, "warning: LINE". It waits for the reader until that has read
+  // nothing for `patience`.
+  explicit LogWriter(int descriptor, Form form = {}, Seconds patience = Seconds{2});
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
-  // Writes what is left, unless there is no reader.
+  // Writes what is left, unless the reader is gone or reads no more.
   ~LogWriter();
 
   // Until then each thread writes its own lines. (A thread keeps the rights that the process had when the thread
-  // began.)
+  // began.) Once.
   void begin_thread();
-  // Writes what is left, unless there is no reader. From then on each thread writes its own lines.
+  // As the destructor does. From then on each thread writes its own lines.
   void end_thread();
   // A line that is no log message, without its end.
   void write(std::string line);
@@ -43,6 +46,7 @@ class LogWriter {
 
   const int descriptor_;
   const Form form_;
+  const Seconds patience_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_;
