@@ -1,8 +1,8 @@
 #include "cli/watch_command.hpp"
 
+#include "backends/zeusd/daemon_place.hpp"
 #include "base/printable.hpp"
 #include "base/signal_wait.hpp"
-#include "base/trusted_file.hpp"
 #include "cli/live_screen.hpp"
 #include "cli/node_watch.hpp"
 #include "cli/watch_table.hpp"
@@ -14,8 +14,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -34,25 +32,6 @@ namespace {
 constexpr Seconds longest_period{1};
 constexpr Seconds connect_time{1.5};
 constexpr Seconds answer_time{3};
-constexpr std::size_t longest_token = 64UL * 1024;
-
-std::string token_of(const Environment& environment) {
-  if (const auto token = environment.get("ZEUSD_TOKEN"); token && !token->empty()) {
-    return *token;
-  }
-  const auto file = environment.get("ZEUSD_TOKEN_FILE");
-  if (!file || file->empty()) {
-    return {};
-  }
-  auto content = read_trusted(*file, ::geteuid(), longest_token, Readers::owner);
-  if (!content) {
-    throw Error{ErrorKind::not_found,
-                fmt::format("there is no file {}, which ZEUSD_TOKEN_FILE names", in_quotes(*file)),
-                "name one that holds a token, or unset it"};
-  }
-  content->erase(content->find_last_not_of(" \t\r\n") + 1);
-  return *content;
-}
 
 constexpr std::string_view https{"https://"};
 
@@ -70,7 +49,7 @@ transport::Endpoint endpoint_of(const std::string& node) {
 }
 
 std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& nodes, const Environment& environment) {
-  const std::string token = token_of(environment);
+  const std::string token = backends::zeusd::zeusd_token(environment);
   std::shared_ptr<const tls::Authorities> authorities;
   std::vector<transport::ClientPlan> plans;
   std::set<std::string> names;

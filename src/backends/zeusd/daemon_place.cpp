@@ -1,13 +1,18 @@
 #include "backends/zeusd/daemon_place.hpp"
 
+#include "base/printable.hpp"
 #include "base/privileges.hpp"
+#include "base/trusted_file.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
 #include <linux/capability.h>
+#include <unistd.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -24,23 +29,6 @@ std::string without_spaces(std::string text) {
   return text;
 }
 
-std::string token_of(const Environment& environment) {
-  if (const std::optional<std::string> token = environment.get("ZEUSD_TOKEN"); token && !token->empty()) {
-    return without_spaces(*token);
-  }
-  const std::optional<std::string> file = environment.get("ZEUSD_TOKEN_FILE");
-  if (!file || file->empty()) {
-    return {};
-  }
-  constexpr std::size_t most_bytes = 16UL * 1024;
-  const std::optional<std::string> token = FileTree{}.read(*file, most_bytes);
-  if (!token) {
-    throw Error{ErrorKind::not_found, fmt::format("the token for zeusd cannot be read from '{}'", *file),
-                "set ZEUSD_TOKEN_FILE to a file that you can read"};
-  }
-  return without_spaces(*token);
-}
-
 }  // namespace
 
 std::optional<DaemonPlace> find_daemon(const Environment& environment, const FileTree& machine) {
@@ -50,12 +38,30 @@ std::optional<DaemonPlace> find_daemon(const Environment& environment, const Fil
   }
   if (const std::optional<std::string> host = environment.get("ZEUSD_HOST_PORT")) {
     return host->empty() ? std::nullopt
-                         : std::optional{DaemonPlace{{{}, *host}, token_of(environment), true, may_set_here}};
+                         : std::optional{DaemonPlace{{{}, *host}, zeusd_token(environment), true, may_set_here}};
   }
   if (!machine.exists(usual_socket) || may_set_here) {
     return std::nullopt;
   }
   return DaemonPlace{{machine.resolve(usual_socket).string(), {}}, {}, false, false};
+}
+
+std::string zeusd_token(const Environment& environment) {
+  if (const std::optional<std::string> token = environment.get("ZEUSD_TOKEN"); token && !token->empty()) {
+    return without_spaces(*token);
+  }
+  const std::optional<std::string> file = environment.get("ZEUSD_TOKEN_FILE");
+  if (!file || file->empty()) {
+    return {};
+  }
+  constexpr std::size_t most_bytes = 64UL * 1024;
+  const auto token = read_trusted(std::filesystem::absolute(*file), ::geteuid(), most_bytes, Readers::owner);
+  if (!token) {
+    throw Error{ErrorKind::not_found,
+                fmt::format("there is no file {}, which ZEUSD_TOKEN_FILE names", in_quotes(*file)),
+                "name one that holds a token, or unset it"};
+  }
+  return without_spaces(*token);
 }
 
 }  // namespace zeus::backends::zeusd

@@ -22,4 +22,8 @@ struct DaemonPlace {
 // daemon is set but empty. A file that cannot be read is an Error. `machine` is where /run and /proc are.
 std::optional<DaemonPlace> find_daemon(const Environment& environment, const FileTree& machine);
 
+// The token of ZEUSD_TOKEN, or of the file that ZEUSD_TOKEN_FILE names, which only its owner may read; empty if neither
+// is set.
+std::string zeusd_token(const Environment& environment);
+
 }  // namespace zeus::backends::zeusd

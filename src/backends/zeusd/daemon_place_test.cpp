@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+
 namespace zeus::backends::zeusd {
 namespace {
 
@@ -41,6 +44,10 @@ TEST_F(FindDaemonTest, ANodeIsAskedWithTheToken) {
   EXPECT_EQ(find({{"ZEUSD_HOST_PORT", "node:1"}, {"ZEUSD_TOKEN_FILE", file}})->token, "from-a-file");
   EXPECT_EQ(find({{"ZEUSD_HOST_PORT", "node:1"}})->token, "");
   EXPECT_THROW(static_cast<void>(find({{"ZEUSD_HOST_PORT", "node:1"}, {"ZEUSD_TOKEN_FILE", file + ".not"}})), Error);
+  const std::string relative = std::filesystem::relative(file).string();
+  EXPECT_EQ(zeusd_token(Environment{{{"ZEUSD_TOKEN_FILE", relative}}}), "from-a-file");
+  std::filesystem::permissions(file, std::filesystem::perms{0640});
+  EXPECT_THROW(static_cast<void>(zeusd_token(Environment{{{"ZEUSD_TOKEN_FILE", file}}})), Error);
 }
 
 TEST_F(FindDaemonTest, TheUsualSocketIsForUsersWhoMayNotSetGpus) {
