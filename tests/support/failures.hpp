@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -27,10 +28,12 @@ struct Failures {
     return Error{ErrorKind::internal, ""};
   }
 
-  // The same in another process: "conflict: GPU 0 is leased by ..."; empty if it succeeds there.
+  // The same in another process: "conflict: GPU 0 is leased by ..."; empty if it succeeds there. One that dies there,
+  // or fails an expectation, has failed here.
   static std::string failure_elsewhere(const std::function<void()>& action) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
+    const bool had_failed = testing::Test::HasFailure();
     const pid_t child = ::fork();
     if (child == 0) {
       std::string said;
@@ -38,15 +41,19 @@ struct Failures {
         action();
       } catch (const Error& error) {
         said = std::string{to_string(error.kind())} + ": " + error.what();
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
       }
       static_cast<void>(::write(ends[1], said.data(), said.size()));
-      ::_exit(0);
+      ::_exit(testing::Test::HasFailure() && !had_failed ? 1 : 0);
     }
     ::close(ends[1]);
     std::string said(4096, ' ');
     said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], said.data(), said.size()), 0)));
     ::close(ends[0]);
-    ::waitpid(child, nullptr, 0);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << "the other process";
     return said;
   }
 };
