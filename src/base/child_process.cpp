@@ -97,12 +97,19 @@ ChildProcess::ChildProcess(const Plan& plan) : name_{plan.command.front()}, own_
     if (terminal) {
       give_terminal(::getpid());
     }
-    if (plan.before_command) {
-      plan.before_command();
+    int error = 0;
+    try {
+      if (plan.before_command) {
+        plan.before_command();
+      }
+    } catch (...) {
+      error = ECANCELED;  // what follows in our caller is the parent's
     }
-    ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
-    ::execvpe(arguments[0], arguments.data(), environment.data());
-    const int error = errno;
+    if (error == 0) {
+      ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+      ::execvpe(arguments[0], arguments.data(), environment.data());
+      error = errno;
+    }
     (void)!::write(theirs.get(), &error, sizeof error);
     ::_exit(exit_code_for(error));
   }

@@ -32,7 +32,7 @@ class ChildProcess {
     Environment environment;
     // A process group of its own, which gets the terminal if we have it: for callers that stop the whole group.
     bool own_group = false;
-    // Called in the child before the command replaces it.
+    // Called in the child before the command replaces it. If it throws, the command cannot be run.
     std::function<void()> before_command;
   };
 

@@ -102,5 +102,13 @@ TEST(ChildProcess, MayHaveAGroupOfItsOwn) {
   EXPECT_EQ(child.wait_for(long_enough), 128 + SIGTERM);
 }
 
+TEST(ChildProcess, WhatFailsBeforeTheCommandLeavesItUnrun) {
+  ChildProcess child{{.command = {"true"}, .environment = Environment::of_process(), .before_command = [] {
+                        throw Error{ErrorKind::unavailable, "no load"};
+                      }}};
+  EXPECT_EQ(child.wait_for(Seconds{600}), ChildProcess::exit_not_executable);
+  EXPECT_EQ(child.why_not_run(), "'true' cannot be executed (exit code 126)");
+}
+
 }  // namespace
 }  // namespace zeus
