@@ -1,5 +1,6 @@
 #include "drivers/session/session_door.hpp"
 
+#include "base/background_thread.hpp"
 #include "drivers/session/abstract_address.hpp"
 
 #include <zeus/error.hpp>
@@ -13,7 +14,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 namespace zeus::drivers {
@@ -22,6 +22,7 @@ namespace {
 
 constexpr int most_waiting = 64;
 constexpr int patience_ms = 2000;
+constexpr int pause_without_room_ms = 100;
 
 AbstractAddress address_of_door(std::uint64_t token) {
   return AbstractAddress{fmt::format("zeus-virtual-shared/{:016x}", token)};
@@ -67,13 +68,7 @@ SessionDoor::SessionDoor(std::uint64_t token, int file, Admission admission)
       ::listen(socket_.get(), most_waiting) != 0) {
     throw system_failure(errno, "cannot open a session of virtual GPUs to other processes");
   }
-  // Signals go to the thread that waits for the command.
-  sigset_t all;
-  sigset_t former;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &former);
-  thread_ = std::thread{[this, file] { serve(file); }};
-  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  thread_ = background_thread([this, file] { serve(file); });
 }
 
 SessionDoor::~SessionDoor() {
@@ -91,6 +86,9 @@ void SessionDoor::serve(int file) const {
     const FileDescriptor connection{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
     if (connection && admits(connection.get())) {
       give(connection.get(), file);
+    } else if (!connection && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+      // It stays in the queue.
+      ::poll(&asked[1], 1, pause_without_room_ms);
     }
   }
 }
