@@ -190,13 +190,15 @@ std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layo
 }
 
 std::optional<std::string> Segment::find(int process) {
+  // The process may end meanwhile.
   std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator{fmt::format("/proc/{}/fd", process), failed}) {
-    const std::filesystem::path target = std::filesystem::read_symlink(entry.path(), failed);
+  std::filesystem::directory_iterator entry{fmt::format("/proc/{}/fd", process), failed};
+  for (; entry != std::filesystem::directory_iterator{}; entry.increment(failed)) {
+    const std::filesystem::path target = std::filesystem::read_symlink(entry->path(), failed);
     if (!target.string().starts_with(fmt::format("/memfd:{}", file_name))) {
       continue;
     }
-    const int descriptor = std::atoi(entry.path().filename().c_str());
+    const int descriptor = std::atoi(entry->path().filename().c_str());
     const FileDescriptor file = open_of_process(process, descriptor);
     Head head{};
     if (file && ::pread(file.get(), &head, sizeof(head), 0) == static_cast<ssize_t>(sizeof(head)) &&
