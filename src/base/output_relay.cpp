@@ -140,7 +140,11 @@ void OutputRelay::write(Channel& channel, bool wait) {
   std::size_t done = 0;
   while (done < channel.pending.size()) {
     pollfd asked{.fd = channel.target, .events = POLLOUT, .revents = 0};
-    if (::poll(&asked, 1, wait ? -1 : 0) <= 0) {
+    const int ready = ::poll(&asked, 1, wait ? -1 : 0);
+    if (ready < 0 && errno == EINTR && wait) {
+      continue;
+    }
+    if (ready <= 0) {
       break;
     }
     const ssize_t count =
