@@ -123,6 +123,7 @@ PipedProcess::PipedProcess(std::vector<std::string> words, const Environment& en
   if (!end_) {
     const int error = errno;
     kill();
+    ::waitpid(process_, nullptr, 0);
     throw system_failure(error, "cannot watch a process");
   }
   input_ = std::move(to_it.writing);
