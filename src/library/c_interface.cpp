@@ -227,7 +227,7 @@ zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_de
   return guarded([&] {
     expect(measurement != nullptr, "the measurement is missing");
     const zeus::Measurement& m = measurement->measurement;
-    switch (device) {
+    switch (zeus::c_wall::number_behind(device)) {
       case ZEUS_GPU:
         return give_back(c_energy(find(m.gpu_energy, index)), energy);
       case ZEUS_CPU:
@@ -236,8 +236,9 @@ zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_de
         return give_back(c_energy(find(m.dram_energy, index)), energy);
       case ZEUS_ALL_GPUS:
         return give_back(c_energy(m.total_gpu_energy()), energy);
+      default:
+        expect(false, "there is no such kind of device");
     }
-    expect(false, "there is no such kind of device");
   });
 }
 

@@ -124,6 +124,7 @@ static void a_window(zeus_monitor* monitor) {
   EXPECT(zeus_measurement_energy(measurement, ZEUS_ALL_GPUS, 0, &energy) == ZEUS_OK);
   EXPECT(energy.known == (window.gpu_count > 0) || energy.reason[0] != 0);
   EXPECT(zeus_measurement_energy(measurement, ZEUS_CPU, 99, &energy) == ZEUS_NOT_FOUND);
+  EXPECT(zeus_measurement_energy(measurement, (zeus_device)7, 0, &energy) == ZEUS_INVALID_ARGUMENT);
   zeus_measurement_free(measurement);
 }
 
