@@ -119,6 +119,14 @@ Doubt stray(const Edge& begin, const Edge& end) {
   return both;
 }
 
+// The part of the interval that comes from ticks that did not come.
+Joules overdue(const Edge& begin, const Edge& end) {
+  if (in_one_stretch(begin, end) && end.at > end.since) {
+    return end.overdue * ((end.at - begin.at) / (end.at - end.since));
+  }
+  return begin.overdue + end.overdue;
+}
+
 Stray stray_at(const Edge& edge, JoulesSquared variance) {
   const Seconds before = edge.at - edge.since;
   return {.variance = variance, .before = before, .after = edge.settled ? edge.deviation.length - before : Seconds{0}};
@@ -183,6 +191,11 @@ std::optional<Edge> edge(const History& history, const Calibration& calibration,
   return std::nullopt;
 }
 
+bool is_overdue(const History& history, Instant at) {
+  constexpr double periods = 3;
+  return history.row > 0 && at - history.ticks.back().middle() > history.period.value_or(history.update()) * periods;
+}
+
 bool is_final(const History& history, Instant at) {
   const auto& ticks = history.ticks;
   if (history.row <= reach || ticks[ticks.size() - reach].middle() <= at) {
@@ -209,7 +222,7 @@ EnergyBetween energy_between(const Edge& begin, const Edge& end) {
   const Doubt always = of_ticks + unseen_doubt(begin, end) + Doubt::of(begin.own, uniform_excess) +
                        Doubt::of(end.own, uniform_excess) + Doubt::of(gathered, normal_excess);
   const Doubt astray = stray(begin, end);
-  energy.half_width = half_width_95(always, astray);
+  energy.half_width = half_width_95(always, astray) + overdue(begin, end);
   energy.of_ticks = of_ticks.half_width_95();
   const bool one_stretch = in_one_stretch(begin, end);
   energy.strays[0] = stray_at(begin, one_stretch ? JoulesSquared{} : own_stray(begin).variance);

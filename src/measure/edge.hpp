@@ -39,6 +39,7 @@ struct Edge {
   Instant since;
   Deviation deviation;  // settled: how the energy may stray there
   Spread spread;        // not settled: how far the prediction may go astray
+  Joules overdue;       // not settled, and the next tick is long due: a half-width for what may have changed meanwhile
   Unseen unseen;        // what the counter itself may have left out up to here
   // The edge's own variance, and, for integrated power readings, the variance accumulated up to here.
   JoulesSquared own;
@@ -47,6 +48,10 @@ struct Edge {
 
 // Nothing if no tick is near enough, or the counter has stood still for long.
 std::optional<Edge> edge(const History& history, const Calibration& calibration, Instant at);
+
+// Whether the tick after the last one is so late at this instant that the counter no longer tells of changes: it fails,
+// or stands still.
+bool is_overdue(const History& history, Instant at);
 
 // Whether the last tick that the edge at this instant needs has come, so that waiting longer does not improve it.
 bool is_final(const History& history, Instant at);

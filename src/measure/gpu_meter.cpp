@@ -14,7 +14,8 @@ constexpr Seconds ring_period{0.1};
 constexpr Seconds retry_period{0.25};
 constexpr std::size_t least_samples_to_compare = 20;
 constexpr Seconds hardly_any_time{0.01};
-constexpr double noticeably_dark = 0.25;  // of a window: the part after the sensor's last update
+constexpr double disagreement_of_samples = 0.1;  // with the counter: power samples see a part of the time
+constexpr double noticeably_dark = 0.25;         // of a window: the part after the sensor's last update
 
 // Runs one call to the driver and adds up its time.
 template <typename Call>
@@ -275,7 +276,27 @@ device::Outcome GpuMeter::reopen() {
 
 std::optional<Edge> GpuMeter::edge(Instant at) const {
   const std::lock_guard guard{mutex_};
-  return has_counter_ ? measure::edge(track_.history(), calibration(), at) : power_.edge(at);
+  if (!has_counter_) {
+    return power_.edge(at);
+  }
+  std::optional<Edge> edge = measure::edge(track_.history(), calibration(), at);
+  if (edge && is_overdue(track_.history(), at)) {
+    follow_power(*edge);
+  }
+  return edge;
+}
+
+void GpuMeter::follow_power(Edge& edge) const {
+  const Seconds time = edge.at - edge.since;
+  const auto from = power_.edge(edge.since);
+  const auto to = power_.edge(edge.at);
+  if (!from || !to || from->epoch != to->epoch) {
+    edge.overdue = most_power_ * time;
+    return;
+  }
+  const EnergyBetween by_power = energy_between(*from, *to);
+  edge.total += by_power.value - calibration().power * time;
+  edge.overdue = std::max(by_power.half_width, by_power.value * disagreement_of_samples);
 }
 
 bool GpuMeter::final(Instant at) const {

@@ -77,6 +77,8 @@ class GpuMeter {
   bool take_in_samples(const device::Outcome& outcome, std::span<const device::Stamped<Watts>> samples);
   [[nodiscard]] Instant latest_sample() const;
   [[nodiscard]] const Calibration& calibration() const;  // with the lock held
+  // The prediction of an edge whose tick is overdue, by the power samples; with the lock held.
+  void follow_power(Edge& edge) const;
   void note_failure(const Failure& failure);
   void break_off(std::string why);
   void read_power(const Clock& clock, Spent& spent);

@@ -101,6 +101,26 @@ TEST(MonitorFaults, AFrozenCounterIsNoZero) {
   EXPECT_NE(measured.remark.find("stands still"), std::string::npos) << measured.remark;
 }
 
+// For less than the second after which it counts as standing still; the power samples go on.
+TEST(MonitorFaults, ACounterThatFailsLeavesAnIntervalThatHoldsWhatItDidNotSee) {
+  for (const bool has_samples : {true, false}) {
+    SteadyGpu bench;
+    bench.gpu().draw(60_W);
+    bench.pass(1_s);
+    bench.monitor->begin("w");
+    bench.pass(0.5_s);
+    bench.gpu().counter_fails = true;
+    bench.gpu().samples_fail = !has_samples;
+    bench.gpu().draw(240_W);
+    bench.pass(0.4_s);
+    const Measurement m = bench.monitor->end("w");
+    bench.expect_truth(m);
+    if (has_samples) {
+      EXPECT_LT(m.gpu_energy.at(0).energy->uncertainty.value(), 0.25 * bench.truth(m).value());
+    }
+  }
+}
+
 TEST(MonitorFaults, ASlowDriverDelaysAndBreaksNothing) {
   SteadyGpu bench;
   const auto listener = bench.monitor->listen();

@@ -42,6 +42,8 @@ class SimulatedGpu final : public device::Gpu {
   std::atomic<bool> lost{false};
   std::atomic<bool> denied{false};
   std::atomic<bool> frozen{false};
+  std::atomic<bool> counter_fails{false};
+  std::atomic<bool> samples_fail{false};
   std::atomic<double> counter_offset{0};
   std::atomic<int> stall_ms{0};
   std::atomic<int> reopened{0};
@@ -57,6 +59,9 @@ class SimulatedGpu final : public device::Gpu {
     ++energy_calls;
     if (const auto failure = trouble()) {
       return *failure;
+    }
+    if (counter_fails) {
+      return Reason::timeout;
     }
     const Instant now = clock_.now();
     const Joules value = physics::Sensors{gpu_}.counter(frozen ? Instant{} + frozen_at_ : now)->value;
@@ -75,6 +80,9 @@ class SimulatedGpu final : public device::Gpu {
   device::Outcome power_samples(Instant since, std::vector<device::Stamped<Watts>>& samples) const override {
     if (const auto failure = trouble()) {
       return *failure;
+    }
+    if (samples_fail) {
+      return Reason::timeout;
     }
     std::array<physics::PowerReading, 128> ring;
     const std::size_t count = physics::Sensors{gpu_}.samples(clock_.now(), since, ring);
