@@ -20,6 +20,7 @@ namespace {
 struct ProcessState {
   Holder process;
   std::int64_t parent = 0;
+  std::int64_t group = 0;
 };
 
 // Nothing if it does not run (any more).
@@ -37,11 +38,11 @@ std::optional<ProcessState> state_of(const FileTree& machine, std::int64_t pid) 
   std::istringstream rest{stat->substr(close + 1)};
   ProcessState found{{pid, 0, stat->substr(open + 1, close - open - 1)}};
   std::string state;
-  rest >> state >> found.parent;
+  rest >> state >> found.parent >> found.group;
   if (state == "Z" || state == "X") {
     return std::nullopt;
   }
-  constexpr int fields_between = 17;
+  constexpr int fields_between = 16;
   std::string skipped;
   for (int i = 0; i < fields_between; ++i) {
     rest >> skipped;
@@ -60,6 +61,11 @@ std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid) {
 std::optional<std::int64_t> parent_of(const FileTree& machine, std::int64_t pid) {
   const std::optional<ProcessState> found = state_of(machine, pid);
   return found ? std::optional{found->parent} : std::nullopt;
+}
+
+std::optional<std::int64_t> group_of(const FileTree& machine, std::int64_t pid) {
+  const std::optional<ProcessState> found = state_of(machine, pid);
+  return found ? std::optional{found->group} : std::nullopt;
 }
 
 Holder this_holder(const FileTree& machine) {

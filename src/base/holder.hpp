@@ -36,6 +36,9 @@ std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid);
 // process cannot be seen from here.
 std::optional<std::int64_t> parent_of(const FileTree& machine, std::int64_t pid);
 
+// The process group of a process; nothing if it does not run.
+std::optional<std::int64_t> group_of(const FileTree& machine, std::int64_t pid);
+
 // This process. `machine` need not have a /proc.
 Holder this_holder(const FileTree& machine);
 

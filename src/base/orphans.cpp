@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/file_tree.hpp"
+#include "base/holder.hpp"
 #include "base/signal_wait.hpp"
 
 #include <zeus/units.hpp>
@@ -11,7 +12,10 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -44,6 +48,17 @@ std::vector<pid_t> adopt_orphans() {
 void collect_orphans(pid_t group) {
   while (::waitpid(-group, nullptr, WNOHANG) > 0) {
   }
+}
+
+bool group_lives(pid_t group) {
+  if (::kill(-group, 0) != 0) {
+    return errno == EPERM;
+  }
+  const FileTree machine;
+  return std::ranges::any_of(machine.list("proc"), [&](const std::string& name) {
+    return std::isdigit(static_cast<unsigned char>(name.front())) != 0 &&
+           group_of(machine, std::atoll(name.c_str())) == group;
+  });
 }
 
 std::optional<int> wait_for_orphans(std::span<const pid_t> earlier) {

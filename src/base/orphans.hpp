@@ -1,5 +1,5 @@
 // The processes that a command leaves behind. Main thread of a program that has one ChildProcess at a time; other
-// threads may call collect_orphans().
+// threads may call collect_orphans() and group_lives().
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,10 @@ std::vector<pid_t> adopt_orphans();
 // Collects those of this process group that have ended: until then they look alive. Call it once the command itself has
 // been collected.
 void collect_orphans(pid_t group);
+
+// Whether a process of the group still runs. One that has ended may not be collected for long, or ever, where the first
+// process of a container takes no care of orphans.
+bool group_lives(pid_t group);
 
 // Waits until this process has no children any more but `earlier` ones, or a signal comes that usually ends a command,
 // and returns that. The caller has such signals blocked, as a ChildProcess does.

@@ -44,10 +44,6 @@ Environment environment_for(const WatchedCommand::Plan& plan, int reports) {
   return Environment{std::move(variables)};
 }
 
-bool group_lives(pid_t group) {
-  return ::kill(-group, 0) == 0 || errno == EPERM;
-}
-
 }  // namespace
 
 WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)

@@ -160,6 +160,30 @@ TEST_F(WatchedCommandTest, DoesNotWaitForAGroupThatHasEndedInRealTime) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
+// As in a container whose first process collects no orphans: here that is a process of the test.
+TEST_F(WatchedCommandTest, DoesNotWaitForProcessesThatAreOnlyUncollectedInRealTime) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
+    patient.grace = Seconds{40};
+    WatchedCommand command{patient, clock_};
+    wait_for(command, "ready");
+    const Instant told = clock_.now();
+    command.end();
+    while (!command.exit_code()) {
+      (void)command.wait(long_enough);
+    }
+    ::_exit(clock_.now() - told < patient.grace ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(runner, &status, 0), runner);
+  EXPECT_EQ(status, 0);
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 TEST_F(WatchedCommandTest, KillsACommandThatDoesNotEnd) {
   WatchedCommand command{plan("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
   wait_for(command, "ready");
