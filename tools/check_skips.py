@@ -39,8 +39,6 @@ REASONS = (
            r"|server\.(api|existing_server|existing_clients|metrics|tokens|existing_pipelines)|pipeline\.torch|python\..*", NEEDS_REGISTRY),
     (not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin"), r"server\.tls", "nginx is not installed"),
     (not shutil.which("chromium"), r"report\.browser", "Chromium is not installed"),
-    # Debian's packages start services, so this project does not install them.
-    (not (shutil.which("prometheus") and shutil.which("prometheus-pushgateway")), r"python\.metric", "Prometheus is not installed"),
 )
 
 

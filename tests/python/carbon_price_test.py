@@ -23,6 +23,7 @@ from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 
 import local_services
+from local_services import electricity_maps, hour_now
 
 from zeus.monitor import ZeusMonitor
 from zeus.monitor.carbon import (
@@ -37,18 +38,6 @@ WATTS = 180.0
 KEY = "a-secret-key"
 UTC = timezone.utc
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
-
-
-def hour_now() -> datetime:
-    return datetime.fromtimestamp(time.time(), UTC).replace(minute=0, second=0, microsecond=0)
-
-
-def electricity_maps(value=400.0) -> dict:
-    """The last 24 hours, this one included, all with this value."""
-    hours = [hour_now() - timedelta(hours=ago) for ago in range(23, -2, -1)]
-    return {"/v3/carbon-intensity/latest": {"carbonIntensity": value},
-            "/v3/carbon-intensity/history": {"history": [
-                {"datetime": hour.isoformat().replace("+00:00", "Z"), "carbonIntensity": value} for hour in hours]}}
 
 
 def tariff(rate=0.25, **more) -> dict:

@@ -1,16 +1,21 @@
 """Runs one of the existing package's example scripts, byte for byte unchanged, without its data sets and devices: on
-generated images and on the CPU. Run by examples_test.py.
+generated data and on the CPU. Run by examples_test.py.
 
   example_runner.py ARGUMENTS...     of the script that EXAMPLE_SCRIPT names; EXAMPLE_STATES: where to write the
-                                     optimizer's results, one JSON object a line; EXAMPLE_IMAGES: how many
+                                     optimizer's results, one JSON object a line; EXAMPLE_IMAGES, EXAMPLE_LINES: how many;
+                                     EXAMPLE_SERVERS: JSON of the servers that the script names, "host:port" to [host, port]
 
-The stand-ins are all here, and none is for a part of Zeus: torchvision (data sets, transforms, models), CUDA devices, and NCCL.
+The stand-ins are all here, and none is for a part of Zeus: torchvision (data sets, transforms, models), CUDA devices, NCCL, servers
+elsewhere, the processor's counters of energy, what Transformers 5 has no longer, and the hub.
 """
 
 import json
 import os
+import pathlib
 import runpy
+import socket
 import sys
+import threading
 import time
 import types
 
@@ -50,20 +55,23 @@ class SmallNetwork(nn.Sequential):
         super().__init__(nn.Conv2d(3, 4, 7, stride=7), nn.ReLU(), nn.Flatten(), nn.Linear(64, 10))
 
 
-def torchvision() -> None:
-    def module(name, **names):
-        made = types.ModuleType(name)
-        made.__dict__.update(names)
-        sys.modules[name] = made
-        return made
+def module(name, **names):
+    made = types.ModuleType(name)
+    made.__dict__.update(names)
+    sys.modules[name] = made
+    return made
 
-    def anything(*_, **__):
-        return None
+
+def anything(*_, **__):
+    return None
+
+
+def torchvision() -> None:
 
     transforms = {name: anything for name in ("Compose", "ToTensor", "Normalize", "RandomResizedCrop", "RandomHorizontalFlip",
                                               "Resize", "CenterCrop")}
     module("torchvision", transforms=module("torchvision.transforms", **transforms),
-           datasets=module("torchvision.datasets", ImageFolder=Images, MNIST=Images),
+           datasets=module("torchvision.datasets", ImageFolder=Images, MNIST=Images, FashionMNIST=Images),
            models=module("torchvision.models", resnet18=lambda: SmallNetwork()))
 
 
@@ -90,11 +98,64 @@ def the_cpu_for_cuda() -> None:
             return move(self, *arguments, **more)
 
         kind.to = to
+    tensor = torch.tensor
+    torch.tensor = lambda *arguments, device=None, **more: tensor(*arguments, **more)
 
     begin = dist.init_process_group
     dist.init_process_group = lambda backend=None, **more: begin("gloo", **more)
     parallel = nn.parallel.DistributedDataParallel
     nn.parallel.DistributedDataParallel = lambda model, **_: parallel(model)
+
+
+def local_servers(servers: dict) -> None:
+    connect = socket.create_connection
+    socket.create_connection = lambda address, *arguments, **more: connect(
+        tuple(servers.get(f"{address[0]}:{address[1]}", address)), *arguments, **more)
+
+
+def two_processors(folder: pathlib.Path = pathlib.Path("/sys/class/powercap/intel-rapl")) -> None:
+    """Two packages that take 40 W each. The test has mounted an empty folder there."""
+    counters = [folder / f"intel-rapl:{number}" / "energy_uj" for number in range(2)]
+    for number, counter in enumerate(counters):
+        counter.parent.mkdir(parents=True)
+        (counter.parent / "name").write_text(f"package-{number}\n")
+        (counter.parent / "max_energy_range_uj").write_text("262143328850\n")
+        counter.write_text("0\n")
+
+    def go_on() -> None:
+        began = time.monotonic()
+        while True:
+            for counter in counters:
+                counter.with_name("next").write_text(f"{int((time.monotonic() - began) * 40e6)}\n")
+                counter.with_name("next").rename(counter)
+            time.sleep(0.02)
+
+    threading.Thread(target=go_on, daemon=True).start()
+
+
+def language_modeling() -> None:
+    """A tokenizer and sentences, as files in this folder."""
+    import tokenizers
+    import transformers.trainer  # which may put another module in the place of the first one
+
+    transformers = sys.modules["transformers"]
+
+    class Accuracy:
+        def compute(self, predictions, references):
+            return {"accuracy": float((predictions == references).mean())}
+
+    module("evaluate", load=lambda *_, **__: Accuracy())
+    transformers.is_torch_tpu_available = lambda *_, **__: False
+    transformers.utils.send_example_telemetry = anything
+    transformers.TrainingArguments.overwrite_output_dir = False
+    trainer = transformers.Trainer
+    transformers.Trainer = lambda tokenizer=None, **more: trainer(processing_class=tokenizer, **more)
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0, **{str(number): number + 1 for number in range(30)}}, "?"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?", model_max_length=16).save_pretrained("tokenizer")
+    lines = int(os.environ["EXAMPLE_LINES"])
+    pathlib.Path("text.txt").write_text("".join(
+        " ".join(str((line + word) % 30) for word in range(16)) + "\n" for line in range(lines)), encoding="utf-8")
 
 
 def watch(path: str) -> None:
@@ -120,15 +181,23 @@ def main() -> None:
     script = os.environ["EXAMPLE_SCRIPT"]
     sys.argv[0] = script
     torch.set_num_threads(1)
-    if "fsdp" in script:
+    if "fsdp" in script or "mnist" in script:
         CHANNELS = 1
+    if "fsdp" in script:
         # Without an accelerator, parameters are sharded on the CPU if it is given.
         import torch.distributed.fsdp as fsdp
 
         sharded = fsdp.FullyShardedDataParallel
         fsdp.FullyShardedDataParallel = lambda model: sharded(model, device_id=torch.device("cpu"))
-    torchvision()
-    the_cpu_for_cuda()
+    if "prometheus" in script:
+        two_processors()
+    if "run_clm" in script:
+        language_modeling()
+    else:
+        module("tensorboardX", SummaryWriter=lambda *_: types.SimpleNamespace(add_scalar=anything))
+        torchvision()
+        the_cpu_for_cuda()
+    local_servers(json.loads(os.environ["EXAMPLE_SERVERS"]))
     watch(os.environ["EXAMPLE_STATES"])
     runpy.run_path(script, run_name="__main__")
 

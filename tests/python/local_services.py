@@ -11,6 +11,20 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
+from datetime import datetime, timedelta, timezone
+
+
+def hour_now() -> datetime:
+    return datetime.fromtimestamp(time.time(), timezone.utc).replace(minute=0, second=0, microsecond=0)
+
+
+def electricity_maps(value=400.0) -> dict:
+    """The last 24 hours, this one included, all with this value."""
+    hours = [hour_now() - timedelta(hours=ago) for ago in range(23, -2, -1)]
+    return {"/v3/carbon-intensity/latest": {"carbonIntensity": value},
+            "/v3/carbon-intensity/history": {"history": [
+                {"datetime": hour.isoformat().replace("+00:00", "Z"), "carbonIntensity": value} for hour in hours]}}
 
 
 class Service(http.server.ThreadingHTTPServer):
@@ -27,10 +41,11 @@ class Service(http.server.ThreadingHTTPServer):
         self.released = threading.Event()  # ends what hangs
         self.url = f"http://127.0.0.1:{self.server_port}"
 
-    def use_certificate(self, folder: pathlib.Path) -> None:
-        """One that signs itself."""
+    def use_certificate(self, folder: pathlib.Path, hosts: tuple) -> None:
+        """One that signs itself, in `folder`/certificate."""
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key", "-out", folder / "certificate",
-                        "-days", "1", "-subj", "/CN=localhost"], check=True, capture_output=True)
+                        "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts)],
+                       check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(folder / "certificate", folder / "key")
         self.socket = context.wrap_socket(self.socket, server_side=True)
@@ -79,10 +94,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def running(answers: dict, certificate_in=None):
+def running(answers: dict, certificate_in=None, hosts=("localhost",)):
     service = Service(answers)
     if certificate_in is not None:
-        service.use_certificate(pathlib.Path(certificate_in))
+        service.use_certificate(pathlib.Path(certificate_in), hosts)
     thread = threading.Thread(target=service.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:

@@ -13,10 +13,7 @@ import os
 import pathlib
 import queue
 import re
-import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -28,6 +25,7 @@ import urllib.request
 import warnings
 
 import local_services
+from prometheus_programs import free_port, gateway, get, key, running, samples
 
 from zeus.metric import (
     EnergyCumulativeCounter, EnergyHistogram, PowerGauge, energy_monitoring_loop, power_monitoring_loop, serve_metrics)
@@ -39,64 +37,12 @@ WATTS = 180.0
 HISTOGRAM = "energy_monitor_gpu_energy_joules"
 COUNTER = "energy_monitor_gpu_energy_joules_total"
 GAUGE = "power_monitor_gpu_power_watts"
-LINE = re.compile(r'([a-z_]+)\{(.*)\} (\S+)')
-
-
-def get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=20) as answer:
-        return answer.read().decode()
-
-
-def samples(text: str, job: str) -> dict:
-    """Name and labels, without the job's and an empty instance, to value."""
-    found = {}
-    for line in text.splitlines():
-        match = LINE.fullmatch(line)
-        if match:
-            labels = dict(re.findall(r'([a-z_]+)="((?:[^"\\]|\\.)*)"', match[2]))
-            if labels.pop("job", None) == job:
-                labels.pop("instance", None)
-                found[(match[1], *sorted(labels.items()))] = float(match[3])
-    return found
-
-
-def key(name: str, window: str, index: int, **more: str) -> tuple:
-    return (name, *sorted({"window": window, "index": str(index), **more}.items()))
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def pusher_with_a_sample(address: str, job: str, window: str = "w") -> _exposition.Pusher:
     registry = _exposition.registry_of(job, None)
     registry.family(COUNTER).add((window, "0"), 1.0)
     return _exposition.pusher_of(address, registry)
-
-
-@contextlib.contextmanager
-def running(program: str, ready: str, *arguments: str):
-    if shutil.which(program) is None:
-        raise unittest.SkipTest(f"skipped: {program} is not installed; Debian has a package of that name, which starts a service")
-    with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            for _ in range(600):
-                with contextlib.suppress(OSError):
-                    get(ready)
-                    break
-                time.sleep(0.05)
-            yield
-        finally:
-            process.terminate()
-
-
-@contextlib.contextmanager
-def gateway():
-    address = f"127.0.0.1:{free_port()}"
-    with running("prometheus-pushgateway", f"http://{address}/-/ready", f"--web.listen-address={address}", "--persistence.file="):
-        yield address
 
 
 class Case(unittest.TestCase):
