@@ -332,6 +332,15 @@ class Unknown(Case):
                 self.expect_unknown(self.measure(CarbonEmissionMonitor(ElectrictyMapsClient((1.0, 2.0), url=service.url))),
                                     "nothing listens there")
 
+    def test_a_user_without_a_home_has_no_cache(self):
+        # As in a container that is started with a number for its user: $HOME is not set, and the number has no name.
+        with unittest.mock.patch.dict(os.environ), unittest.mock.patch("pwd.getpwuid", side_effect=KeyError("uid not found")):
+            os.environ.pop("XDG_CACHE_HOME")
+            os.environ.pop("HOME", None)
+            with local_services.running(electricity_maps(300.0)) as service:
+                monitor = CarbonEmissionMonitor(ElectrictyMapsClient((1.0, 2.0), url=service.url))
+                self.assertGreater(monitor.settle(self.measure(monitor), patience=60.0).details.total.value, 0.0)
+
     def test_processes_that_share_a_cache_always_find_it_whole(self):
         cache, errors = _rates.Cache("one source"), []
 

@@ -183,14 +183,20 @@ def _schedule(prices: Mapping[str, Any], name: str, periods: int) -> list[list[i
 
 
 class Cache:
-    """The latest rates of one source, in a file that all processes of this user share."""
+    """The latest rates of one source, in a file that all processes of this user share. A user without a home folder has none."""
 
     def __init__(self, source: str) -> None:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        self._path: Path | None = None
+        try:
+            folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        except RuntimeError:  # $HOME is not set, and the system's list of users does not have this one
+            return
         self._path = folder / "zeus" / f"rates-{hashlib.sha256(source.encode()).hexdigest()[:20]}.json"
 
     def load(self, now: float) -> tuple[float, dict[str, Any]] | None:
         """When it was received, and what; None for a file that is not there, is damaged, or is from the future."""
+        if self._path is None:
+            return None
         try:
             kept = json.loads(self._path.read_text(encoding="utf-8"))
             received = float(kept["received"])
@@ -199,6 +205,8 @@ class Cache:
         return None if not received <= now + _SKEW else (received, kept)
 
     def save(self, received: float, content: dict[str, Any]) -> None:
+        if self._path is None:
+            return
         try:
             write_whole(self._path, json.dumps({"received": received, **content}))
         except OSError:
