@@ -94,7 +94,7 @@ struct SamplerCost {
 struct MonitorOptions {
   std::optional<std::vector<int>> gpus = {};  // numbers in the machine's list of GPUs to measure; all by default
   std::optional<std::vector<int>> cpus = {};
-  std::function<void()> synchronize = {};   // waits until the GPUs have done their work; called before each edge
+  std::function<void()> synchronize = {};   // waits for the GPUs before each edge; if it throws, the window is dropped
   std::filesystem::path log = {};           // start_time,window_name,elapsed_time,gpu0_energy,... ; none if empty
   std::filesystem::path complete_log = {};  // the same with CPUs, memory, uncertainty, method and throttling
 };

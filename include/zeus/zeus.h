@@ -58,7 +58,7 @@ typedef struct zeus_options {
   size_t gpu_count;
   const int* cpus; /* NULL: all */
   size_t cpu_count;
-  int (*synchronize)(void* data); /* waits for the GPUs before each edge; anything but 0 is a failure; may be NULL */
+  int (*synchronize)(void* data); /* waits for the GPUs before each edge; not 0: the window is dropped; may be NULL */
   void* synchronize_data;
   const char* log;          /* path of a CSV log; may be NULL */
   const char* complete_log; /* path of a CSV log with everything; may be NULL */

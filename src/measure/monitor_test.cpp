@@ -18,6 +18,7 @@
 #include <functional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace zeus {
 namespace {
@@ -324,7 +325,7 @@ TEST(Monitor, SynchronizesBeforeEachEdge) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(Monitor, AFailedSynchronizationLeavesNoHalfOpenWindow) {
+TEST(Monitor, AFailedSynchronizationDropsTheWindowAtEitherEdge) {
   MonitorOptions options;
   bool fail = true;
   options.synchronize = [&] {
@@ -337,8 +338,30 @@ TEST(Monitor, AFailedSynchronizationLeavesNoHalfOpenWindow) {
   fail = false;
   bench.monitor->begin("w");
   fail = true;
-  EXPECT_THROW((void)bench.monitor->end("w"), Error);
+  EXPECT_EQ(kind_of([&] { (void)bench.monitor->end("w"); }), ErrorKind::unavailable);
   fail = false;
+  EXPECT_EQ(kind_of([&] { (void)bench.monitor->end("w"); }), ErrorKind::not_found);
+  { const Monitor::Window scope = bench.monitor->window("w"); }
+  {
+    const Monitor::Window scope = bench.monitor->window("w");
+    fail = true;
+  }
+  fail = false;
+  bench.monitor->begin("w");
+  EXPECT_EQ(bench.monitor->end("w").window, "w");
+}
+
+TEST(Monitor, AFailedSynchronizationLeavesAWindowThatWasRestartedMeanwhile) {
+  MonitorOptions options;
+  std::function<void()> meanwhile = [] {};
+  options.synchronize = [&] { std::exchange(meanwhile, [] {})(); };
+  MonitoredGpus bench{{"V100"}, options};
+  bench.monitor->begin("w");
+  meanwhile = [&] {
+    bench.monitor->begin("w", true);
+    throw Error{ErrorKind::unavailable, "the stream failed", "look at its error"};
+  };
+  EXPECT_EQ(kind_of([&] { (void)bench.monitor->end("w"); }), ErrorKind::unavailable);
   EXPECT_EQ(bench.monitor->end("w").window, "w");
 }
 

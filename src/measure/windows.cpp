@@ -94,13 +94,8 @@ void Windows::begin(std::string_view name, bool restart) {
     open_.emplace(open.edges->name, open);
   }
   let_go(former);
-  try {
-    if (synchronize_) {
-      synchronize_();
-    }
-  } catch (...) {
-    let_go(take(name, false));
-    throw;
+  if (synchronize_) {
+    synchronize(open);
   }
   mark_begin(*open.sampler, *open.edges);
   open.sampler->follow(open.edges);
@@ -150,6 +145,27 @@ Windows::Open Windows::take(std::string_view name, bool only_look) {
   return open;
 }
 
+void Windows::synchronize(const Open& open) {
+  try {
+    synchronize_();
+  } catch (...) {
+    bool dropped = false;
+    {
+      const std::lock_guard guard{mutex_};
+      const auto found = open_.find(open.edges->name);
+      // Meanwhile, another thread may have ended the window, or opened one of the same name.
+      if (found != open_.end() && found->second.edges == open.edges) {
+        open_.erase(found);
+        dropped = true;
+      }
+    }
+    if (dropped) {
+      let_go(open);
+    }
+    throw;
+  }
+}
+
 // A sampler from before a fork is left alone: its locks may never be released.
 void Windows::let_go(const Open& open) {
   if (open.sampler && open.forks == fork_count()) {
@@ -159,8 +175,7 @@ void Windows::let_go(const Open& open) {
 
 void Windows::end(std::string_view name, Measurement& into) {
   if (synchronize_) {
-    (void)take(name, true);
-    synchronize_();
+    synchronize(take(name, true));
   }
   const Open open = take(name, false);
   if (open.forks != fork_count()) {

@@ -66,6 +66,8 @@ class Windows {
   };
   [[nodiscard]] std::shared_ptr<WindowEdges> make_edges(std::string_view name) const;
   [[nodiscard]] Open take(std::string_view name, bool only_look);
+  // Waits for the GPUs. If that fails, the window is dropped.
+  void synchronize(const Open& open);
   static void let_go(const Open& open);
   void mark_begin(const Sampler& sampler, WindowEdges& edges) const;
   void mark_end(const Sampler& sampler, WindowEdges& edges) const;
