@@ -5,11 +5,11 @@ environment that has torch.
 import csv
 import datetime
 import json
-import logging
 import math
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -249,10 +249,16 @@ class DataLoaderTest(unittest.TestCase):
     def test_two_ranks_stop_together_and_one_writes(self):
         script = self.folder.parent / "train.py"
         script.write_text(TWO_RANKS, encoding="utf-8")
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
-        self.assertEqual(sorted(re.findall(r"rank \d .*", done.stdout)),
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = found.getsockname()[1]
+        # As torchrun starts them, without its own import of PyTorch.
+        ranks = [subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={
+            **os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
+            "RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"}) for rank in range(2)]
+        said = "".join(rank.communicate(timeout=120)[0] for rank in ranks)
+        self.assertEqual([rank.returncode for rank in ranks], [0, 0], said[-3000:])
+        self.assertEqual(sorted(re.findall(r"rank \d .*", said)),
                          [f"rank {rank} epochs 2 reached {reached} by target_reached" for rank, reached in ((0, True), (1, False))])
         self.assertEqual(self.read("rec01+try01+bs20.train.json")["num_epochs"], 2)
         self.assertEqual(sorted(path.name for path in self.folder.glob("*e1+gpu*")),
@@ -280,8 +286,3 @@ sys.stdout.write(f"rank {rank} epochs {epochs} reached {loader.reached} by {load
 dist.barrier()
 dist.destroy_process_group()
 """
-
-if __name__ == "__main__":
-    os.environ["ZEUS_STATE_DIR"] = tempfile.mkdtemp()
-    logging.getLogger("zeus").setLevel(logging.WARNING)
-    unittest.main()

@@ -2,10 +2,13 @@
 of an environment that has them. Models are tiny and created from a configuration: nothing is downloaded.
 """
 
+import contextlib
+import io
 import itertools
 import os
 import pathlib
 import re
+import runpy
 import sys
 import tempfile
 import time
@@ -46,6 +49,12 @@ def accuracy(model: nn.Module) -> float:
     points, labels = generated(1000, seed=1).tensors
     with torch.no_grad():
         return (model(points).argmax(1) == labels).float().mean().item()
+
+
+def pause(optimizer: GlobalPowerLimitOptimizer, seconds: float) -> None:
+    """In a step, so that it is long enough while limits are compared."""
+    if not isinstance(optimizer.state, Done):
+        time.sleep(seconds)
 
 
 class Publications(unittest.TestCase):
@@ -202,8 +211,13 @@ class HuggingFace(unittest.TestCase):
     def callback(self) -> HFGlobalPowerLimitOptimizer:
         callback = HFGlobalPowerLimitOptimizer(ZeusMonitor(), Energy(), warmup_steps=1, profile_steps=3, pl_step=50)
         step = callback.optimizer.on_step_end
-        # Three steps of which can be measured.
-        callback.optimizer.on_step_end = lambda: (time.sleep(0.034), step(), self.seen.append((callback.optimizer.state.copy(), limits())))
+
+        def on_step_end() -> None:
+            pause(callback.optimizer, 0.034)  # three steps of which can be measured
+            step()
+            self.seen.append((callback.optimizer.state.copy(), limits()))
+
+        callback.optimizer.on_step_end = on_step_end
         return callback
 
     def check(self, trainer, callback) -> None:
@@ -253,6 +267,13 @@ class HuggingFace(unittest.TestCase):
         trainer.train()
         self.check(trainer, callback)
 
+    def test_the_example(self):
+        printed = io.StringIO()
+        example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "trainer" / "train.py"
+        with contextlib.chdir(self.folder.name), contextlib.redirect_stdout(printed):
+            runpy.run_path(str(example), run_name="__main__")
+        self.assertRegex(printed.getvalue(), r"(?m)^done: (100|150|200|250) W$")
+
     def test_an_error_in_training_leaves_nothing_behind(self):
         import gc
 
@@ -295,7 +316,7 @@ class Lightning(unittest.TestCase):
                 self.network = network()
 
             def training_step(self, batch, _):
-                time.sleep(0.026)  # four of which can be measured
+                pause(optimizer.optimizer, 0.026)  # four of which can be measured
                 return nn.functional.cross_entropy(self.network(batch[0]), batch[1])
 
             def configure_optimizers(self):
@@ -328,15 +349,10 @@ class ALoopOfOnesOwn(unittest.TestCase):
                 optimizer.zero_grad()
                 nn.functional.cross_entropy(model(points), labels).backward()
                 optimizer.step()
-                time.sleep(0.026)  # four of which can be measured
+                pause(plo, 0.026)  # four of which can be measured
                 plo.on_step_end()
             plo.on_epoch_end()
         self.assertEqual(plo.state, Done(optimal_power_limit=plo.current_power_limit))
         self.assertEqual(limits()[0], plo.current_power_limit)
         plo.on_train_end()
         self.assertEqual(limits(), found)
-
-
-if __name__ == "__main__":
-    os.environ["ZEUS_STATE_DIR"] = tempfile.mkdtemp()
-    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
