@@ -3,10 +3,10 @@
 // ends. This process does that, or a lessor for it (lease_backing.hpp).
 //
 // A process has one lease of a GPU. Each Lease is a share of it, so a process never conflicts with itself. For each
-// kind of setting (the power limit, the clocks of a domain, persistence mode) the latest one applies, whichever share
-// set it. When a share ends, each of its settings in force is replaced by the latest one that another share has set and
-// not withdrawn. When the last share ends, the settings found at first are put back. The lease lasts for the longest
-// term of its shares, and each share renews it for all.
+// kind of setting (the power limit, the graphics and sm clocks, the memory clocks, persistence mode) the latest one
+// applies, whichever share set it. When a share ends, each of its settings in force is replaced by the latest one that
+// another share has set and not withdrawn. When the last share ends, the settings found at first are put back. The
+// lease lasts for the longest term of its shares, and each share renews it for all.
 //
 // If the holder lends (LeaseBook), a descendant process may borrow: its `found` is then what its parent had set. While
 // a child borrows, settings by the parent are conflict Errors, and what the parent withdraws is put back when the

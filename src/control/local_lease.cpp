@@ -65,19 +65,49 @@ void LocalLease::save_power_limit() {
   }
 }
 
-void LocalLease::save_clocks(ClockDomain domain) {
-  if (holding_->ours().found.clocks.contains(domain)) {
-    return;
+Found LocalLease::touched(Found kinds) const {
+  if (!kinds.clocks.empty() && gpu_.control->reset_frees_all_domains()) {
+    for (const ClockDomain domain : {ClockDomain::graphics, ClockDomain::memory}) {
+      kinds.clocks.try_emplace(domain);
+    }
   }
+  return kinds;
+}
+
+FoundClocks LocalLease::find_clocks(ClockDomain domain) const {
   const Reading<std::optional<ClockRange>> locked = gpu_.gpu->locked_clocks(domain);
   if (!locked && locked.failure().reason != Reason::unsupported) {
     throw to_error(locked.failure(),
                    fmt::format("reading the locked {} clocks of {} before changing them", to_string(domain), name_));
   }
+  return locked ? FoundClocks{true, *locked} : FoundClocks{};
+}
+
+void LocalLease::save_clocks(const Found& setting) {
   LeaseRecord next = holding_->record;
-  holding_->part_of(next).found.clocks[domain] = locked ? FoundClocks{true, *locked} : FoundClocks{};
-  count_change(next);
-  write(next);
+  Found& found = holding_->part_of(next).found;
+  for (const auto& [domain, clocks] : touched(setting).clocks) {
+    if (!found.clocks.contains(domain)) {
+      found.clocks[domain] = find_clocks(domain);
+    }
+  }
+  if (next != holding_->record) {
+    count_change(next);
+    write(next);
+  }
+}
+
+Outcome LocalLease::reset_clocks(ClockDomain domain) {
+  Outcome outcome = gpu_.control->reset_clocks(domain);
+  if (!outcome || !gpu_.control->reset_frees_all_domains()) {
+    return outcome;
+  }
+  for (const auto& [other, clocks] : holding_->in_force().clocks) {
+    if (other != domain && clocks.locked_to && !gpu_.control->lock_clocks(other, *clocks.locked_to)) {
+      outcome = Failure{Reason::unknown, "this freed other clocks as well, which could not be locked again"};
+    }
+  }
+  return outcome;
 }
 
 void LocalLease::save_persistence_mode() {
@@ -135,15 +165,17 @@ PowerSetting LocalLease::set_power_limit(Watts limit) {
 ClockSetting LocalLease::lock_clocks(ClockDomain domain, ClockRange range) {
   const GpuLock::Work work = begin_setting();
   const Found before = holding_->ours().found;
-  save_clocks(domain);
-  set({.power_limit = {}, .clocks = {{domain, FoundClocks{true, range}}}, .persistence_mode = {}}, before,
+  const ClockDomain locked_domain = device::locked_as(domain);
+  const auto setting_of = [&](std::optional<ClockRange> clocks) {
+    return Found{.power_limit = {}, .clocks = {{locked_domain, FoundClocks{true, clocks}}}, .persistence_mode = {}};
+  };
+  save_clocks(setting_of(range));
+  set(setting_of(range), before,
       fmt::format("{} clocks to {:.6g}-{:.6g} MHz", to_string(domain), range.minimum.value(), range.maximum.value()),
-      [&] { return gpu_.control->lock_clocks(domain, range); });
+      [&] { return gpu_.control->lock_clocks(locked_domain, range); });
   const device::Clocks clocks = gpu_.gpu->clocks();
-  const Reading<std::optional<ClockRange>> locked = gpu_.gpu->locked_clocks(domain);
-  keep({.power_limit = {},
-        .clocks = {{domain, FoundClocks{true, locked.optional().value_or(range)}}},
-        .persistence_mode = {}});
+  const Reading<std::optional<ClockRange>> locked = gpu_.gpu->locked_clocks(locked_domain);
+  keep(setting_of(locked.optional().value_or(range)));
   return {range, locked,
           domain == ClockDomain::memory ? clocks.memory
           : domain == ClockDomain::sm   ? clocks.sm
@@ -153,9 +185,11 @@ ClockSetting LocalLease::lock_clocks(ClockDomain domain, ClockRange range) {
 void LocalLease::unlock_clocks(ClockDomain domain) {
   const GpuLock::Work work = begin_setting();
   const Found before = holding_->ours().found;
-  save_clocks(domain);
-  set({.power_limit = {}, .clocks = {{domain, FoundClocks{true, std::nullopt}}}, .persistence_mode = {}}, before,
-      fmt::format("{} clocks free", to_string(domain)), [&] { return gpu_.control->reset_clocks(domain); });
+  const ClockDomain locked_domain = device::locked_as(domain);
+  const Found setting{
+      .power_limit = {}, .clocks = {{locked_domain, FoundClocks{true, std::nullopt}}}, .persistence_mode = {}};
+  save_clocks(setting);
+  set(setting, before, fmt::format("{} clocks free", to_string(domain)), [&] { return reset_clocks(locked_domain); });
 }
 
 void LocalLease::unlock_all_clocks() {
@@ -163,9 +197,9 @@ void LocalLease::unlock_all_clocks() {
   const Found before = holding_->ours().found;
   Found setting;
   for (const ClockDomain domain : {ClockDomain::graphics, ClockDomain::memory}) {
-    save_clocks(domain);
     setting.clocks[domain] = FoundClocks{true, std::nullopt};
   }
+  save_clocks(setting);
   set(setting, before, "clocks free", [&] { return gpu_.control->reset_all_clocks(); });
 }
 
@@ -209,7 +243,7 @@ void LocalLease::restore() {
   require_in_time();
   LeaseRecord next = holding_->record;
   Found& found = holding_->part_of(next).found;
-  found = only(found, holding_->settings.latest());
+  found = only(found, touched(holding_->settings.latest()));
   if (next != holding_->record) {
     write(next);
   }

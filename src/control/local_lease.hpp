@@ -95,11 +95,16 @@ class LocalLease final : public LeaseBacking {
 
   // A child counts that it is about to change what its parent may be measuring.
   void count_change(LeaseRecord& next) const;
+  // `kinds`, with the clocks of all domains if it has those of one and a reset of one frees all.
+  [[nodiscard]] Found touched(Found kinds) const;
   // Each writes down what is found before a setting is first changed. If that fails, throws an Error; nothing is
   // changed.
   void save_power_limit();
-  void save_clocks(ClockDomain domain);
+  void save_clocks(const Found& setting);
   void save_persistence_mode();
+  [[nodiscard]] FoundClocks find_clocks(ClockDomain domain) const;
+  // Resets the clocks of a domain, and locks again what else is in force if that frees all domains.
+  [[nodiscard]] device::Outcome reset_clocks(ClockDomain domain);
   // Makes the device take `setting`; an Error if that came too late, or is refused. If the device certainly changed
   // nothing, restores the record's `found` to `before`, its value before this setting was saved.
   template <typename Set>

@@ -12,7 +12,7 @@ namespace zeus::control {
 
 std::optional<std::string> LocalLease::withdraw() {
   const Found before = holding_->in_force();
-  const Found kinds = holding_->settings.of(share_);
+  const Found kinds = touched(holding_->settings.of(share_));
   holding_->settings.withdraw(share_);
   holding_->shares[share_].overruled.clear();
   tell_others(before);
@@ -50,7 +50,7 @@ std::optional<std::string> LocalLease::leave_to_others() {
   }
   ours.client = holding_->client();
   if (!failure) {
-    ours.found = only(ours.found, holding_->settings.latest());
+    ours.found = only(ours.found, touched(holding_->settings.latest()));
   }
   if (next != holding_->record) {
     write(next);

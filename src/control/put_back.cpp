@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,17 @@ class Attempt {
     if (!after || !agree(*after, found)) {
       fail(name, after ? fmt::format("the driver reports {:.6g} W after it was set", after->value())
                        : to_string(after.failure()));
+    }
+  }
+
+  // Resets first: some drivers free all domains with one.
+  void clocks(const std::map<ClockDomain, FoundClocks>& found) {
+    for (const bool locks : {false, true}) {
+      for (const auto& [domain, clocks_found] : found) {
+        if (clocks_found.locked_to.has_value() == locks) {
+          clocks(domain, clocks_found);
+        }
+      }
     }
   }
 
@@ -97,9 +109,7 @@ std::optional<std::string> put_back(const Found& found, const DiscoveredGpu& gpu
     return "nothing can be set on this GPU";
   }
   Attempt attempt{gpu};
-  for (const auto& [domain, clocks] : found.clocks) {
-    attempt.clocks(domain, clocks);
-  }
+  attempt.clocks(found.clocks);
   if (found.power_limit) {
     attempt.power_limit(*found.power_limit);
   }

@@ -15,6 +15,11 @@
 
 namespace zeus::device {
 
+// The domain under which a domain's clocks are locked: drivers lock graphics and sm as one.
+constexpr ClockDomain locked_as(ClockDomain domain) {
+  return domain == ClockDomain::sm ? ClockDomain::graphics : domain;
+}
+
 class GpuControl {
  public:
   GpuControl() = default;
@@ -25,11 +30,13 @@ class GpuControl {
   // out_of_range if the limit is outside Gpu::power_limits().
   [[nodiscard]] virtual Outcome set_power_limit(Watts /*limit*/) { return Reason::unsupported; }
 
-  // Keeps a domain's clocks within a range (graphics and sm are one domain to most drivers) until reset.
+  // Keeps the clocks of a domain, and of those that are locked_as() the same, within a range until reset.
   [[nodiscard]] virtual Outcome lock_clocks(ClockDomain /*domain*/, ClockRange /*range*/) {
     return Reason::unsupported;
   }
   [[nodiscard]] virtual Outcome reset_clocks(ClockDomain /*domain*/) { return Reason::unsupported; }
+  // True if a reset of one domain resets the others as well: what is to stay locked must then be locked again.
+  [[nodiscard]] virtual bool reset_frees_all_domains() const { return false; }
   // Resets all domains: tries each and returns the first failure. A domain that this GPU does not have is no failure if
   // it has another.
   [[nodiscard]] virtual Outcome reset_all_clocks() {

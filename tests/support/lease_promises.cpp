@@ -71,7 +71,7 @@ TEST_P(LeasePromises, ADriverThatDoesNotTellItsLocksGetsItsClocksFreed) {
   EXPECT_FALSE(setting.locked_to);
   EXPECT_EQ(*setting.running, 1380_MHz);
   lease.release();
-  EXPECT_THAT(gpu_->log, ElementsAre("lock sm 900-900", "unlock sm"));
+  EXPECT_THAT(gpu_->log, ElementsAre("lock graphics 900-900", "unlock graphics"));
 }
 
 TEST_P(LeasePromises, LeavesAloneWhatTheLeaseDidNotChange) {

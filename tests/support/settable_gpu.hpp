@@ -33,15 +33,17 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
   std::optional<Watts> it_rounds_to;
   bool it_ignores = false;         // reports success but does nothing
   std::function<void()> it_hangs;  // called once, before the next setting is applied
+  // NVIDIA's and AMD's drivers do not tell; a reset by AMD's frees all domains.
   bool it_tells_locks = true;
-  std::map<ClockDomain, std::optional<ClockRange>> its_locks;
+  bool its_reset_frees_all_domains = false;
+  std::map<ClockDomain, std::optional<ClockRange>> its_locks;  // by locked_as()
   std::vector<std::string> log;
 
   Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const override {
     if (!it_tells_locks) {
       return Reason::unsupported;
     }
-    const auto found = its_locks.find(domain);
+    const auto found = its_locks.find(device::locked_as(domain));
     return found == its_locks.end() ? std::optional<ClockRange>{} : found->second;
   }
 
@@ -53,11 +55,17 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
   }
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override {
     return told("lock", fmt::format("lock {} {}-{}", to_string(domain), range.minimum.value(), range.maximum.value()),
-                [&] { its_locks[domain] = range; });
+                [&] { its_locks[device::locked_as(domain)] = range; });
   }
   device::Outcome reset_clocks(ClockDomain domain) override {
-    return told("unlock", fmt::format("unlock {}", to_string(domain)), [&] { its_locks[domain] = std::nullopt; });
+    return told("unlock", fmt::format("unlock {}", to_string(domain)), [&] {
+      its_locks[device::locked_as(domain)] = std::nullopt;
+      if (its_reset_frees_all_domains) {
+        its_locks.clear();
+      }
+    });
   }
+  [[nodiscard]] bool reset_frees_all_domains() const override { return its_reset_frees_all_domains; }
   device::Outcome set_persistence_mode(bool enabled) override {
     return told("persistence", fmt::format("persistence {}", enabled ? "on" : "off"),
                 [&] { its_persistence = enabled; });

@@ -97,6 +97,50 @@ TEST_P(SharePromises, SettingsOfDifferentKindsLeaveOneAnotherAlone) {
   EXPECT_EQ(gpu_->its_persistence, false);
 }
 
+// The driver of NVIDIA.
+TEST_P(SharePromises, GraphicsAndSmClocksAreOneKind) {
+  for (const bool tells : {false, true}) {
+    gpu_->it_tells_locks = tells;
+    Lease first = book().acquire("GPU-0");
+    first.lock_clocks(ClockDomain::graphics, {1200_MHz, 1200_MHz});
+    Lease second = book().acquire("GPU-0");
+    second.lock_clocks(ClockDomain::sm, {900_MHz, 900_MHz});
+    EXPECT_NE(first.overruled(), "");
+    second.release();
+    EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], (ClockRange{1200_MHz, 1200_MHz}));
+    first.release();
+    EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], std::nullopt);
+    EXPECT_FALSE(record());
+  }
+}
+
+// The driver of AMD.
+TEST_P(SharePromises, IfAResetFreesAllDomainsWhatElseIsInForceIsLockedAgain) {
+  gpu_->it_tells_locks = false;
+  gpu_->its_reset_frees_all_domains = true;
+  constexpr ClockRange low{1200_MHz, 1200_MHz};
+  constexpr ClockRange memory{800_MHz, 800_MHz};
+  Lease first = book().acquire("GPU-0");
+  first.lock_clocks(ClockDomain::graphics, low);
+  EXPECT_EQ(record()->found.clocks.size(), 2U) << "putting the one back changes the other";
+  Lease second = book().acquire("GPU-0");
+  second.unlock_clocks(ClockDomain::memory);
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], low);
+  EXPECT_EQ(first.overruled(), "GPU 0 (Tesla V100) was set to memory clocks unlocked from elsewhere in this process");
+  second.lock_clocks(ClockDomain::memory, memory);
+  second.restore();
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], low);
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::memory], std::nullopt);
+  EXPECT_EQ(record()->found.clocks.size(), 2U);
+  second.lock_clocks(ClockDomain::memory, memory);
+  first.release();
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], std::nullopt);
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::memory], memory);
+  second.release();
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::memory], std::nullopt);
+  EXPECT_FALSE(record());
+}
+
 TEST_P(SharePromises, ARefusedSettingChangesNothingForTheOthers) {
   Lease first = book().acquire("GPU-0");
   first.set_power_limit(200_W);

@@ -135,6 +135,7 @@ class VirtualTraining::LoggedControl final : public device::GpuControl {
     log("unlock");
     return control_->reset_clocks(domain);
   }
+  [[nodiscard]] bool reset_frees_all_domains() const override { return control_->reset_frees_all_domains(); }
   device::Outcome set_persistence_mode(bool enabled) override {
     log("persistence");
     return control_->set_persistence_mode(enabled);

@@ -41,6 +41,7 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   // Gives both domains back to the driver, which has no call for only one.
   device::Outcome reset_clocks(ClockDomain domain) override;
+  [[nodiscard]] bool reset_frees_all_domains() const override { return true; }
 
  private:
   struct Count {

@@ -31,6 +31,8 @@ class CommandControl final : public device::GpuControl {
   [[nodiscard]] device::Outcome set_power_limit(Watts limit) override;
   [[nodiscard]] device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   [[nodiscard]] device::Outcome reset_clocks(ClockDomain domain) override;
+  // As the driver says, also where a command resets instead: to lock again what is still locked does no harm.
+  [[nodiscard]] bool reset_frees_all_domains() const override { return driver_ && driver_->reset_frees_all_domains(); }
   [[nodiscard]] device::Outcome reset_all_clocks() override;
   [[nodiscard]] bool resets_all_clocks_at_once() const override;
   [[nodiscard]] device::Outcome set_persistence_mode(bool enabled) override;

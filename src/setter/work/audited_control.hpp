@@ -44,6 +44,7 @@ class AuditedControl final : public device::GpuControl {
   device::Outcome set_power_limit(Watts limit) override;
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   device::Outcome reset_clocks(ClockDomain domain) override;
+  [[nodiscard]] bool reset_frees_all_domains() const override { return control_->reset_frees_all_domains(); }
   device::Outcome reset_all_clocks() override;
   [[nodiscard]] Seconds longest() const override { return control_->longest(); }
   device::Outcome set_persistence_mode(bool enabled) override;
