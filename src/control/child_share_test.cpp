@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -124,6 +125,78 @@ TEST_F(ChildShareTest, AChildThatReleasesPutsBackItselfAndLeavesItsParentTheLeas
   EXPECT_EQ(record()->child(), nullptr);
   EXPECT_NO_THROW(parent.set_power_limit(140_W));
   EXPECT_EQ(record()->found.power_limit, 250_W);
+}
+
+// The driver of NVIDIA.
+TEST_F(ChildShareTest, ItsParentsClocksApplyAgainAlsoIfTheDriverDoesNotTellThem) {
+  constexpr ClockRange parents{1200_MHz, 1200_MHz};
+  constexpr ClockRange childs{900_MHz, 900_MHz};
+  gpu_->it_tells_locks = false;
+  Lease parent = lending().acquire("GPU-0");
+  parent.lock_clocks(ClockDomain::graphics, parents);
+  EXPECT_EQ(failure_elsewhere([&] {
+              Lease child = book().acquire("GPU-0");
+              child.lock_clocks(ClockDomain::sm, childs);
+              child.release();
+              if (gpu_->its_locks[ClockDomain::graphics] != parents) {
+                throw Error{ErrorKind::internal, "it put back something else"};
+              }
+            }),
+            "");
+  Descendant child{[&] { kept(book().acquire("GPU-0")).lock_clocks(ClockDomain::sm, childs); }};
+  gpu_->its_locks[ClockDomain::graphics] = childs;
+  child.kill();
+  static_cast<void>(restore_abandoned(ledger(), std::vector{discovered(gpu_)}, clock_));
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], parents);
+  parent.release();
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], std::nullopt);
+  EXPECT_THAT(folder_.list(""), IsEmpty());
+}
+
+// The driver of AMD.
+TEST_F(ChildShareTest, ItsParentsClocksApplyAgainAlsoInADomainThatOnlyItsResetFrees) {
+  constexpr ClockRange parents{800_MHz, 800_MHz};
+  gpu_->it_tells_locks = false;
+  gpu_->its_reset_frees_all_domains = true;
+  Lease parent = lending().acquire("GPU-0");
+  parent.lock_clocks(ClockDomain::memory, parents);
+  EXPECT_EQ(failure_elsewhere([&] {
+              Lease child = book().acquire("GPU-0");
+              child.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+              child.unlock_clocks(ClockDomain::graphics);
+              const bool is_kept = gpu_->its_locks[ClockDomain::memory] == parents;
+              child.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+              child.release();
+              if (!is_kept || gpu_->its_locks[ClockDomain::memory] != parents ||
+                  gpu_->its_locks[ClockDomain::graphics]) {
+                throw Error{ErrorKind::internal, "it put back something else"};
+              }
+            }),
+            "");
+}
+
+TEST_F(ChildShareTest, LearnsWhichClocksItsParentWithdrawsAndKeepsItsOwnInTheRecord) {
+  const auto locked = [](Megahertz clock) {
+    return std::map<ClockDomain, FoundClocks>{{ClockDomain::graphics, {true, ClockRange{clock, clock}}}};
+  };
+  gpu_->it_tells_locks = false;
+  Lease first = lending().acquire("GPU-0");
+  first.lock_clocks(ClockDomain::graphics, {1200_MHz, 1200_MHz});
+  Lease second = lending().acquire("GPU-0");
+  second.lock_clocks(ClockDomain::sm, {1000_MHz, 1000_MHz});
+  EXPECT_EQ(record()->clocks, locked(1000_MHz));
+  const Descendant child{
+      [&] { kept(book().acquire("GPU-0")).lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz}); }};
+  EXPECT_EQ(record()->child()->found.clocks, locked(1000_MHz));
+  second.release();
+  EXPECT_EQ(record()->clocks, locked(1200_MHz));
+  EXPECT_EQ(record()->child()->found.clocks, locked(1200_MHz));
+  first.restore();
+  EXPECT_EQ(record()->clocks, std::nullopt);
+  EXPECT_EQ(record()->child()->found.clocks.at(ClockDomain::graphics), FoundClocks{});
+  first.release();
+  EXPECT_EQ(record()->holder.pid, child.process());
+  EXPECT_EQ(record()->clocks, locked(900_MHz)) << "it may lend them in turn";
 }
 
 TEST_F(ChildShareTest, WhenItsParentDiesTheSettingsThatTheParentFoundAreRestored) {

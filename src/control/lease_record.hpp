@@ -57,6 +57,8 @@ struct Claim {
   Holder holder;
   Found found;
   std::optional<LeaseClient> client = std::nullopt;  // the client, if that is not the holder itself
+  // The clocks that it has set, if others may borrow: they put these back, and few drivers report them.
+  std::optional<std::map<ClockDomain, FoundClocks>> clocks = std::nullopt;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -65,6 +67,7 @@ struct Claim {
     fields("holder", self.holder);
     fields("client", self.client, field::Rule{.left_out = true});
     fields("found", self.found);
+    fields("clocks", self.clocks, field::Rule{.left_out = true});
   }
   friend bool operator==(const Claim&, const Claim&) = default;
 };

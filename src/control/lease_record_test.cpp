@@ -31,6 +31,8 @@ LeaseRecord lent_record() {
   record.lending->changes = 3;
   record.lending->child = Claim{123456999, Instant{183456999}, {4713, 104, "python3"}, {}};
   record.lending->child->found.power_limit = 150_W;
+  record.clocks = {{ClockDomain::graphics, FoundClocks{true, ClockRange{900_MHz, 1200_MHz}}},
+                   {ClockDomain::memory, FoundClocks{true, std::nullopt}}};
   return record;
 }
 
@@ -84,8 +86,8 @@ TEST(LeaseRecord, NothingElseIsTakenForIt) {
   }
   const auto for_clients = records::JsonValue::parse(to_json(record_for_clients())).value();
   for (const test::Mutant& mutant :
-       test::mutants_of(for_clients, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory", "client", "user",
-                                      "process", "control_group", "token", "lending", "child"})) {
+       test::mutants_of(for_clients, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory", "clocks", "client",
+                                      "user", "process", "control_group", "token", "lending", "child"})) {
     test::expect_refused<LeaseRecord>(mutant.json, mutant.what);
   }
 }

@@ -80,21 +80,39 @@ FoundClocks LocalLease::find_clocks(ClockDomain domain) const {
     throw to_error(locked.failure(),
                    fmt::format("reading the locked {} clocks of {} before changing them", to_string(domain), name_));
   }
-  return locked ? FoundClocks{true, *locked} : FoundClocks{};
+  if (locked) {
+    return {true, *locked};
+  }
+  const auto& lent = holding_->record.clocks;
+  return holding_->borrowed && lent && lent->contains(domain) ? lent->at(domain) : FoundClocks{};
 }
 
 void LocalLease::save_clocks(const Found& setting) {
   LeaseRecord next = holding_->record;
-  Found& found = holding_->part_of(next).found;
+  Claim& ours = holding_->part_of(next);
   for (const auto& [domain, clocks] : touched(setting).clocks) {
-    if (!found.clocks.contains(domain)) {
-      found.clocks[domain] = find_clocks(domain);
+    if (!ours.found.clocks.contains(domain)) {
+      ours.found.clocks[domain] = find_clocks(domain);
     }
   }
-  if (next != holding_->record) {
+  if (ours.found != holding_->ours().found) {
     count_change(next);
+  }
+  if (next.lending) {
+    ours.clocks = overlaid(holding_->settings.latest(), setting).clocks;
+  }
+  if (next != holding_->record) {
     write(next);
   }
+}
+
+void LocalLease::forget_withdrawn(LeaseRecord& next, bool is_put_back) const {
+  const Found set = holding_->settings.latest();
+  Claim& ours = holding_->part_of(next);
+  if (is_put_back) {
+    ours.found = only(ours.found, touched(set));
+  }
+  ours.clocks = next.lending && !set.clocks.empty() ? std::optional{set.clocks} : std::nullopt;
 }
 
 Outcome LocalLease::reset_clocks(ClockDomain domain) {
@@ -120,7 +138,7 @@ void LocalLease::save_persistence_mode() {
 }
 
 template <typename Set>
-void LocalLease::set(const Found& setting, const Found& before, const std::string& what, const Set& at_device) {
+void LocalLease::set(const Found& setting, const LeaseRecord& before, const std::string& what, const Set& at_device) {
   const Found in_force = holding_->in_force();
   const SharedSettings settings = holding_->settings;
   holding_->settings.set(share_, setting);
@@ -130,10 +148,8 @@ void LocalLease::set(const Found& setting, const Found& before, const std::strin
     const Reason reason = outcome.failure().reason;
     if (reason == Reason::permission || reason == Reason::unsupported || reason == Reason::out_of_range) {
       holding_->settings = settings;
-      if (holding_->ours().found != before) {
-        LeaseRecord next = holding_->record;
-        holding_->part_of(next).found = before;
-        write(next);
+      if (holding_->record != before) {
+        write(before);
       }
       throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name_));
     }
@@ -153,7 +169,7 @@ void LocalLease::keep(const Found& setting) {
 
 PowerSetting LocalLease::set_power_limit(Watts limit) {
   const GpuLock::Work work = begin_setting();
-  const Found before = holding_->ours().found;
+  const LeaseRecord before = holding_->record;
   save_power_limit();
   set({.power_limit = limit, .clocks = {}, .persistence_mode = {}}, before,
       fmt::format("power limit {:.6g} W", limit.value()), [&] { return gpu_.control->set_power_limit(limit); });
@@ -164,7 +180,7 @@ PowerSetting LocalLease::set_power_limit(Watts limit) {
 
 ClockSetting LocalLease::lock_clocks(ClockDomain domain, ClockRange range) {
   const GpuLock::Work work = begin_setting();
-  const Found before = holding_->ours().found;
+  const LeaseRecord before = holding_->record;
   const ClockDomain locked_domain = device::locked_as(domain);
   const auto setting_of = [&](std::optional<ClockRange> clocks) {
     return Found{.power_limit = {}, .clocks = {{locked_domain, FoundClocks{true, clocks}}}, .persistence_mode = {}};
@@ -184,7 +200,7 @@ ClockSetting LocalLease::lock_clocks(ClockDomain domain, ClockRange range) {
 
 void LocalLease::unlock_clocks(ClockDomain domain) {
   const GpuLock::Work work = begin_setting();
-  const Found before = holding_->ours().found;
+  const LeaseRecord before = holding_->record;
   const ClockDomain locked_domain = device::locked_as(domain);
   const Found setting{
       .power_limit = {}, .clocks = {{locked_domain, FoundClocks{true, std::nullopt}}}, .persistence_mode = {}};
@@ -194,7 +210,7 @@ void LocalLease::unlock_clocks(ClockDomain domain) {
 
 void LocalLease::unlock_all_clocks() {
   const GpuLock::Work work = begin_setting();
-  const Found before = holding_->ours().found;
+  const LeaseRecord before = holding_->record;
   Found setting;
   for (const ClockDomain domain : {ClockDomain::graphics, ClockDomain::memory}) {
     setting.clocks[domain] = FoundClocks{true, std::nullopt};
@@ -205,7 +221,7 @@ void LocalLease::unlock_all_clocks() {
 
 Reading<bool> LocalLease::set_persistence_mode(bool enabled) {
   const GpuLock::Work work = begin_setting();
-  const Found before = holding_->ours().found;
+  const LeaseRecord before = holding_->record;
   save_persistence_mode();
   set({.power_limit = {}, .clocks = {}, .persistence_mode = enabled}, before,
       fmt::format("persistence mode {}", enabled ? "on" : "off"),
@@ -242,8 +258,7 @@ void LocalLease::restore() {
   }
   require_in_time();
   LeaseRecord next = holding_->record;
-  Found& found = holding_->part_of(next).found;
-  found = only(found, touched(holding_->settings.latest()));
+  forget_withdrawn(next, true);
   if (next != holding_->record) {
     write(next);
   }

@@ -102,13 +102,16 @@ class LocalLease final : public LeaseBacking {
   void save_power_limit();
   void save_clocks(const Found& setting);
   void save_persistence_mode();
+  // What the driver says, or the process that this one borrows from.
   [[nodiscard]] FoundClocks find_clocks(ClockDomain domain) const;
+  // Reduces our part of the record to what our shares have set.
+  void forget_withdrawn(LeaseRecord& next, bool is_put_back) const;
   // Resets the clocks of a domain, and locks again what else is in force if that frees all domains.
   [[nodiscard]] device::Outcome reset_clocks(ClockDomain domain);
   // Makes the device take `setting`; an Error if that came too late, or is refused. If the device certainly changed
-  // nothing, restores the record's `found` to `before`, its value before this setting was saved.
+  // nothing, restores the record to `before`, as it was before this setting was saved.
   template <typename Set>
-  void set(const Found& setting, const Found& before, const std::string& what, const Set& at_device);
+  void set(const Found& setting, const LeaseRecord& before, const std::string& what, const Set& at_device);
   void keep(const Found& setting);
 
   const std::shared_ptr<const Ledger> ledger_;

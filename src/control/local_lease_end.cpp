@@ -49,9 +49,7 @@ std::optional<std::string> LocalLease::leave_to_others() {
     ours.expires = clock_->now() + holding_->written_for();
   }
   ours.client = holding_->client();
-  if (!failure) {
-    ours.found = only(ours.found, touched(holding_->settings.latest()));
-  }
+  forget_withdrawn(next, !failure);
   if (next != holding_->record) {
     write(next);
   }
