@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <string>
@@ -104,12 +105,35 @@ FileDescriptor make_lock(const std::filesystem::path& file) {
 struct GpuLock::State {
   std::string name;
   // The kernel's locks do not keep the threads of one process apart.
-  std::mutex mutex{};
+  std::mutex turn_mutex{};  // guards `is_taken`
+  std::condition_variable turn_ended{};
+  bool is_taken = false;            // a thread of this process works, or waits for other processes
   std::mutex file_mutex{};          // guards what follows
   FileDescriptor file{};            // not opened until it is needed
   std::set<std::int64_t> leases{};  // held by this process
 
   explicit State(std::string file_name) : name{std::move(file_name)} {}
+
+  // Waits for the other threads of this process; false if that takes until `deadline`.
+  bool take_turn(Clock& clock, Instant deadline) {
+    std::unique_lock guard{turn_mutex};
+    while (is_taken) {
+      if (clock.now() >= deadline) {
+        return false;
+      }
+      clock.wait_until(guard, turn_ended, deadline);
+    }
+    is_taken = true;
+    return true;
+  }
+
+  void end_turn() {
+    {
+      const std::lock_guard guard{turn_mutex};
+      is_taken = false;
+    }
+    turn_ended.notify_one();
+  }
 
   [[nodiscard]] bool is_the_one_there() const {
     struct stat ours {};
@@ -185,22 +209,34 @@ std::shared_ptr<GpuLock> GpuLock::on(const std::filesystem::path& file) {
 
 GpuLock::Work GpuLock::begin_work(Clock& clock, Seconds patience) {
   const Instant deadline = clock.now() + patience;
-  std::unique_lock guard{state_->mutex};
-  Seconds pause = 1_ms;
-  while (true) {
-    if (const std::lock_guard file_guard{state_->file_mutex}; state_->try_to_lock()) {
-      guard.release();
-      return Work{*this};
-    }
-    if (clock.now() >= deadline) {
-      throw Error{ErrorKind::timeout,
-                  fmt::format("process {} has been at work on the GPU of {} for more than {} s", worker(), state_->name,
-                              patience.value()),
-                  "look whether that process is stopped, or hangs in the driver"};
-    }
-    clock.sleep_until(clock.now() + pause);
-    pause = std::min<Seconds>(2 * pause, 20_ms);
+  if (!state_->take_turn(clock, deadline)) {
+    throw busy(patience);
   }
+  try {
+    Seconds pause = 1_ms;
+    while (true) {
+      if (const std::lock_guard guard{state_->file_mutex}; state_->try_to_lock()) {
+        return Work{*this};
+      }
+      if (clock.now() >= deadline) {
+        throw busy(patience);
+      }
+      clock.sleep_until(clock.now() + pause);
+      pause = std::min<Seconds>(2 * pause, 20_ms);
+    }
+  } catch (...) {
+    state_->end_turn();
+    throw;
+  }
+}
+
+Error GpuLock::busy(Seconds patience) const {
+  const std::int64_t at_work = worker();
+  return Error{ErrorKind::timeout,
+               fmt::format("{} has been at work on the GPU of {} for more than {} s",
+                           at_work == ::getpid() ? "another thread of this process" : fmt::format("process {}", at_work),
+                           state_->name, patience.value()),
+               "look whether it is stopped, or hangs in the driver"};
 }
 
 GpuLock::Work::~Work() {
@@ -209,13 +245,17 @@ GpuLock::Work::~Work() {
       const std::lock_guard guard{lock_->state_->file_mutex};
       lock_->state_->unlock();
     }
-    lock_->state_->mutex.unlock();
+    lock_->state_->end_turn();
   }
 }
 
 std::int64_t GpuLock::worker() const {
-  const std::lock_guard guard{state_->file_mutex};
-  return state_->locker(request(F_WRLCK, work_byte)).value_or(0);
+  const auto elsewhere = [this] {
+    const std::lock_guard guard{state_->file_mutex};
+    return state_->locker(request(F_WRLCK, work_byte));
+  }();
+  const std::lock_guard guard{state_->turn_mutex};
+  return elsewhere.value_or(state_->is_taken ? ::getpid() : 0);
 }
 
 void GpuLock::hold(std::int64_t lease) {

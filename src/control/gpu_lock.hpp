@@ -11,6 +11,8 @@
 
 #include "base/clock.hpp"
 
+#include <zeus/error.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -41,8 +43,8 @@ class GpuLock {
    private:
     GpuLock* lock_;
   };
-  // Waits for others that work on the GPU; if they do not finish within `patience`, throws a timeout Error that names
-  // them. Like all members that look at the file, throws an Error if it cannot be made or opened.
+  // Waits for other threads and processes that work on the GPU; if they do not finish within `patience`, throws a
+  // timeout Error that names them. Like all members that look at the file, throws an Error if it cannot be made or opened.
   [[nodiscard]] Work begin_work(Clock& clock, Seconds patience);
 
   // The process that works on it now: 0 if there is none, or none that can be seen from here.
@@ -57,6 +59,7 @@ class GpuLock {
 
  private:
   struct State;
+  [[nodiscard]] Error busy(Seconds patience) const;
   explicit GpuLock(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,6 +70,32 @@ TEST_F(GpuLockTest, ThreadsWorkOneAfterAnother) {
     thread.join();
   }
   EXPECT_EQ(most, 1);
+}
+
+TEST_F(GpuLockTest, AnotherThreadWaitsNoLongerThanItsPatience) {
+  const auto lock = GpuLock::on(file_);
+  EXPECT_EQ(lock->worker(), 0);
+  auto work = std::make_optional(lock->begin_work(clock_, 1_s));
+  EXPECT_EQ(lock->worker(), ::getpid());
+  VirtualClock clock;
+  std::atomic<bool> waits{true};
+  std::string said;
+  std::thread other{[&] {
+    try {
+      const auto theirs = GpuLock::on(file_)->begin_work(clock, 10_s);
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    waits = false;
+  }};
+  while (waits) {
+    clock.advance(1_s);
+    std::this_thread::yield();
+  }
+  other.join();
+  EXPECT_THAT(said, testing::HasSubstr("another thread of this process has been at work"));
+  work.reset();
+  EXPECT_NO_THROW(static_cast<void>(lock->begin_work(clock, 0_s)));
 }
 
 TEST_F(GpuLockTest, AnotherProcessWaitsAndLearnsForWhichProcess) {
