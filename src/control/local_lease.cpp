@@ -271,7 +271,7 @@ void LocalLease::renew() {
     const GpuLock::Work work = begin_change();
   } else if (now.nanoseconds >= look_at_) {
     require_this_process();
-    guardian_->watch(holding_->record.gpu);
+    guardian_->watch(gpu_.gpu->identity().uuid);
     look_at_ = (now + between_looks).nanoseconds;
   }
 }

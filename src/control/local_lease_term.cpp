@@ -18,7 +18,7 @@ GpuLock::Work LocalLease::begin() {
 }
 
 GpuLock::Work LocalLease::begin_change() {
-  guardian_->watch(holding_->record.gpu);
+  guardian_->watch(gpu_.gpu->identity().uuid);  // the record is another thread's meanwhile
   GpuLock::Work work = begin();
   require_ours();
   return work;
