@@ -1,5 +1,6 @@
 #include "control/lease.hpp"
 #include "control/restoration.hpp"
+#include "tests/support/full_disk.hpp"
 #include "tests/support/leased_gpus.hpp"
 
 #include <zeus/error.hpp>
@@ -302,6 +303,34 @@ TEST_F(ChildShareTest, WhileItBorrowsItsParentSetsNothingButMayWithdraw) {
   child.kill();
   EXPECT_NO_THROW(first.set_power_limit(180_W));
   EXPECT_THAT(gpu_->log, ElementsAre("persistence off", "power 250", "power 180"));
+}
+
+TEST_F(ChildShareTest, AParentsShareWhoseEndCannotBeRecordedKeepsNoLease) {
+  Lease first = lending().acquire("GPU-0");
+  first.set_power_limit(200_W);
+  Lease second = lending().acquire("GPU-0");
+  second.set_power_limit(150_W);
+  const Descendant child{[&] { borrow(120_W); }};
+  {
+    const test::FullDisk full;
+    EXPECT_THAT(failure_of([&] { second.release(); }).what(), HasSubstr("cannot write"));
+  }
+  first.release();
+  EXPECT_EQ(record()->holder.pid, child.process());
+}
+
+TEST_F(ChildShareTest, AParentWhoseEndCannotBeRecordedLeavesTheGpuToTheGuardian) {
+  Lease parent = lending().acquire("GPU-0");
+  parent.set_power_limit(150_W);
+  const Descendant child{[&] { borrow(120_W); }};
+  gpu_->its_limits.current = 120_W;
+  {
+    const test::FullDisk full;
+    EXPECT_THAT(failure_of([&] { parent.release(); }).what(), HasSubstr("could not be put back: cannot write"));
+  }
+  EXPECT_EQ(ledger().standing(*record(), clock_.now()), Standing::abandoned);
+  static_cast<void>(restore_abandoned(ledger(), std::vector{discovered(gpu_)}, clock_));
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
 TEST_F(ChildShareTest, AParentThatMeasuresLearnsOfItsChildsChanges) {

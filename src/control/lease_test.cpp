@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "control/lease_book.hpp"
+#include "tests/support/full_disk.hpp"
 #include "tests/support/leased_gpus.hpp"
 
 #include <zeus/error.hpp>
@@ -10,7 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,31 +144,11 @@ TEST_F(LeaseTest, WithoutPatienceACallerLearnsAtOnceWhichProcessUsesTheGpu) {
               StartsWith("timeout: "));
 }
 
-// While it lives, no file of this process can grow, as on a full disk.
-class FullDisk {
- public:
-  FullDisk() : former_action_{std::signal(SIGXFSZ, SIG_IGN)} {
-    ::getrlimit(RLIMIT_FSIZE, &former_);
-    const rlimit none{0, former_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &none);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &former_);
-    static_cast<void>(std::signal(SIGXFSZ, former_action_));
-  }
-
- private:
-  rlimit former_{};
-  void (*former_action_)(int);
-};
-
 TEST_F(LeaseTest, NothingIsChangedIfTheRecordCannotBeWritten) {
   Lease lease = book().acquire("GPU-0");
   std::optional<Error> error;
   {
-    const FullDisk full;
+    const test::FullDisk full;
     error = failure_of([&] { lease.set_power_limit(150_W); });
     EXPECT_THROW(lease.lock_clocks(ClockDomain::sm, {900_MHz, 900_MHz}), Error);
     EXPECT_THROW(static_cast<void>(lease.set_persistence_mode(true)), Error);

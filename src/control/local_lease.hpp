@@ -88,7 +88,7 @@ class LocalLease final : public LeaseBacking {
   [[nodiscard]] std::optional<std::string> leave_to_others();
   [[nodiscard]] std::optional<std::string> give_up();
   [[nodiscard]] bool child_goes_on() const;
-  // Ends our claim and makes the child's claim the lease: at its end, the child puts back what we found.
+  // Makes the child's claim the lease: at its end, the child puts back what we found.
   [[nodiscard]] std::optional<std::string> give_to_child();
   // Marks the other shares as overruled if what is in force has changed.
   void tell_others(const Found& before);

@@ -35,7 +35,15 @@ Found LocalLease::leave_to_child(const Found& coming_back) {
 
 std::optional<std::string> LocalLease::leave() {
   released_ = true;
-  return holding_->shares.size() > 1 ? leave_to_others() : give_up();
+  if (holding_->shares.size() == 1) {
+    return give_up();
+  }
+  try {
+    return leave_to_others();
+  } catch (...) {
+    holding_->shares.erase(share_);  // else the last one would not know that it is
+    throw;
+  }
 }
 
 std::optional<std::string> LocalLease::leave_to_others() {
@@ -67,22 +75,23 @@ std::optional<std::string> LocalLease::give_to_child() {
   static_cast<Claim&>(next) = *holding_->record.child();
   next.lending = Lending{};
   ledger_->write(next);
-  end();
   return failure;
 }
 
 std::optional<std::string> LocalLease::give_up() {
-  if (child_goes_on()) {
-    return give_to_child();
-  }
-  const ClaimEnd due = holding_->borrowed ? end_of_child(holding_->record) : end_of_lease(holding_->record);
-  std::optional<std::string> failure = put_back(due.put_back, gpu_);
-  if (!failure) {
-    try {
-      ledger_->settle(holding_->record, due);
-    } catch (const Error& error) {
-      failure = error.what();
+  std::optional<std::string> failure;
+  try {
+    if (child_goes_on()) {
+      failure = give_to_child();
+    } else {
+      const ClaimEnd due = holding_->borrowed ? end_of_child(holding_->record) : end_of_lease(holding_->record);
+      failure = put_back(due.put_back, gpu_);
+      if (!failure) {
+        ledger_->settle(holding_->record, due);
+      }
     }
+  } catch (const Error& error) {
+    failure = error.what();
   }
   end();
   return failure;
