@@ -63,6 +63,11 @@ class DaemonInProcess {
     transport::remove_unix_socket(socket(), *running_->unix_socket);
     running_.reset();
   }
+  // With these GPUs instead, numbered in this order.
+  void start_with(std::vector<device::DiscoveredGpu> gpus) {
+    serves_.gpus = std::move(gpus);
+    start();
+  }
   void start() {
     running_ = std::make_unique<Running>();
     Running& now = *running_;

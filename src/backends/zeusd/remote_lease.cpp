@@ -165,10 +165,13 @@ transport::Answer RemoteLease::ask_of_gpu(std::uint32_t number, std::string_view
   return answer;
 }
 
-transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string_view path, const Query& query,
+transport::Answer RemoteLease::ask_of_lease(std::string_view method, std::string_view path, const Query& setting,
                                             bool is_owed) {
   Query whole_query{{"lease", id_}};
-  whole_query.insert(whole_query.end(), query.begin(), query.end());
+  if (!setting.empty()) {
+    whole_query.emplace_back("gpu_ids", std::to_string(number_));
+  }
+  whole_query.insert(whole_query.end(), setting.begin(), setting.end());
   return ask_of_gpu(number_, method, path, whole_query, is_owed);
 }
 
@@ -206,7 +209,6 @@ transport::Answer RemoteLease::ask_once(std::string_view method, std::string_vie
 std::optional<protocol::GpuSettings> RemoteLease::set(Setting setting) {
   require_ours();
   const Instant asked = link_->clock().now();
-  setting.query.insert(setting.query.begin(), {"gpu_ids", std::to_string(number_)});
   const transport::Answer answer = ask("POST", setting.path, setting.query);
   if (!is(answer, Status::ok)) {
     const Error refused = link_->refusal(answer, number_);

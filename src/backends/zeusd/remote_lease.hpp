@@ -56,7 +56,8 @@ class RemoteLease final : public control::LeaseBacking {
   // For a moment or not, by the patience of the lease. A GPU whose driver hangs is LessorAway too.
   transport::Answer ask_of_gpu(std::uint32_t number, std::string_view method, std::string_view path, const Query& query,
                                bool is_owed = false);
-  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query,
+  // `setting` is empty in requests about the lease as a whole; a setting is of the GPU by its present number.
+  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& setting,
                                  bool is_owed = false);
   // The same for this lease; survives a restart of the daemon.
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query);

@@ -112,6 +112,21 @@ TEST_F(ZeusdLessorTest, AfterARestartOfTheDaemonItTakesItsLeaseAgainAndReportsTh
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
+TEST_F(ZeusdLessorTest, AfterARestartWithOtherGpuNumbersItSetsTheSameGpuAgain) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(150_W);
+  daemon.stop();
+  daemon.start_with({discovered(other_gpu_), discovered(gpu_)});
+  pass();
+  lease.renew();
+  EXPECT_EQ(gpu_->its_limits.current, 150_W);
+  daemon.stop();
+  daemon.start_with({discovered(gpu_), discovered(other_gpu_)});
+  EXPECT_NO_THROW(lease.set_power_limit(140_W)) << "this call notices the restart";
+  EXPECT_EQ(gpu_->its_limits.current, 140_W);
+  EXPECT_THAT(other_gpu_->log, IsEmpty());
+}
+
 TEST_F(ZeusdLessorTest, ASetterAfterARestartAppliesTheLatestRequest) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(200_W);
