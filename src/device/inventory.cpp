@@ -28,6 +28,11 @@ bool is_readable(const CpuPackage& cpu) {
   return static_cast<bool>(cpu.energy(CpuDomain::package));
 }
 
+// Of a package itself, or of a zone of it: "package-1 dram".
+bool is_of(const DeviceProblem& problem, const std::string& package) {
+  return problem.device == package || problem.device.starts_with(package + " ");
+}
+
 // Adds this machine's packages. A package that cannot be read here is replaced by a back-end's that can read it.
 void merge_cpus(Inventory& inventory, std::vector<std::shared_ptr<CpuPackage>> told) {
   const bool had_none = inventory.cpus.empty();
@@ -40,7 +45,7 @@ void merge_cpus(Inventory& inventory, std::vector<std::shared_ptr<CpuPackage>> t
       }
     } else if (!is_readable(**known) && is_readable(*cpu)) {
       std::erase_if(inventory.problems,
-                    [&](const DeviceProblem& problem) { return problem.device.starts_with(cpu->identity().name); });
+                    [&](const DeviceProblem& problem) { return is_of(problem, cpu->identity().name); });
       *known = std::move(cpu);
     }
   }

@@ -2,6 +2,7 @@
 
 #include "tests/support/fake_gpu.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -88,6 +89,23 @@ TEST(Inventory, ACpuPackageComesFromTheBackendThatMayReadIt) {
   EXPECT_EQ(inventory.cpus[0], told);
   EXPECT_EQ(inventory.cpus[1], open);
   EXPECT_TRUE(inventory.problems.empty());
+}
+
+TEST(Inventory, ThatAPackageCanBeReadElsewhereSaysNothingOfOneWhoseNameBeginsTheSame) {
+  test::FakeBackend own{"own"};
+  for (int i = 0; i < 11; ++i) {
+    own.its_discovery.cpus.push_back(std::make_shared<test::FakeCpu>(i, fmt::format("package-{}", i)));
+  }
+  std::static_pointer_cast<test::FakeCpu>(own.its_discovery.cpus[1])->its_package = Reason::permission;
+  const DeviceProblem other{"package-10", "it may not be read", "ask for it"};
+  own.its_discovery.problems = {{"package-1", "it may not be read", "ask for it"}, other};
+  test::FakeBackend daemon{"daemon"};
+  daemon.its_discovery.from = DiscoveredFrom::daemon_here;
+  const auto told = std::make_shared<test::FakeCpu>(1, "package-1");
+  told->its_package = Stamped<Joules>{.value = 1_J, .at = {}, .latency = {}};
+  daemon.its_discovery.cpus = {told};
+  const std::vector<Backend*> backends{&own, &daemon};
+  EXPECT_EQ(take_inventory(backends, Environment{}).problems, std::vector{other});
 }
 
 TEST(Inventory, ABackEndThatFailsIsAProblemAndTheOthersGoOn) {
