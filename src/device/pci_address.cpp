@@ -8,7 +8,7 @@ namespace zeus::device {
 
 namespace {
 
-// Removes a hexadecimal number of at most `digits` digits from the end of `text`.
+// Whether all of `text` is a hexadecimal number of at most `digits` digits, which then becomes `number`.
 bool read_hexadecimal(std::string_view text, std::size_t digits, std::uint32_t& number) {
   if (text.empty() || text.size() > digits) {
     return false;
