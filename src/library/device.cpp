@@ -3,12 +3,17 @@
 #include "control/lease.hpp"
 #include "device/gpu.hpp"
 #include "library/machine.hpp"
+#include "measure/fork_guard.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <utility>
 
 namespace zeus {
@@ -41,18 +46,25 @@ device::Gpu& gpu_of(int index) {
   return *gpus[checked("GPU", index, gpus.size())].gpu;
 }
 
+// From the first reading in this process on, the sampler watches all packages, so that no counter wraps unseen. Two
+// threads that read first at once both ask for that, which does no harm.
+void watch_packages(measure::Sampler& sampler) {
+  static std::atomic<std::uint64_t> watched_after_forks{std::numeric_limits<std::uint64_t>::max()};
+  if (watched_after_forks == measure::fork_count()) {
+    return;
+  }
+  measure::Sampler::Watched packages;
+  for (int package = 0; package < static_cast<int>(sampler.cpu_count()); ++package) {
+    packages.cpus.push_back(package);
+  }
+  sampler.use(packages);
+  watched_after_forks = measure::fork_count();
+}
+
 Reading<Joules> cpu_energy(int index, device::CpuDomain domain) {
   const std::shared_ptr<measure::Sampler> sampler = opened()->sampler();
   (void)checked("CPU", index, static_cast<std::size_t>(sampler->cpu_count()));
-  static std::atomic<std::uint64_t> listening_to{0};                           // keeps watching once it has begun
-  if (const auto sampler_id = reinterpret_cast<std::uint64_t>(sampler.get());  // NOLINT: an identity, not an address
-      listening_to.exchange(sampler_id) != sampler_id) {
-    measure::Sampler::Watched packages;
-    for (int package = 0; package < static_cast<int>(sampler->cpu_count()); ++package) {
-      packages.cpus.push_back(package);
-    }
-    sampler->use(packages);
-  }
+  watch_packages(*sampler);
   return sampler->cpu(index, domain).mark().total;
 }
 
