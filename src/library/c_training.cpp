@@ -9,10 +9,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of zeus.h
 struct zeus_training {
   zeus::Training training;
+  // The result that was read last, until the training goes on: reading each epoch does not copy all of them.
+  mutable std::optional<zeus::TrainingResult> result = std::nullopt;
 };
 // NOLINTEND(readability-identifier-naming)
 
@@ -164,6 +167,7 @@ template <typename Body>
 zeus_status with(zeus_training* training, Body body) noexcept {
   return guarded([&] {
     expect(training != nullptr, "the training is missing");
+    training->result.reset();
     body(training->training);
   });
 }
@@ -256,12 +260,14 @@ zeus_status zeus_training_finish(zeus_training* training) {
 }
 
 zeus_status zeus_training_get_result(const zeus_training* training, zeus_training_result* result) {
-  return with(training, [&](const zeus::Training& it) { give_back(c_training_result(it.result()), result); });
+  return with(training, [&](const zeus::Training& it) {
+    give_back(c_training_result(training->result.emplace(it.result())), result);
+  });
 }
 
 zeus_status zeus_training_get_epoch(const zeus_training* training, uint64_t index, zeus_epoch* epoch) {
   return with(training, [&](const zeus::Training& it) {
-    const zeus::TrainingResult result = it.result();
+    const zeus::TrainingResult& result = training->result ? *training->result : training->result.emplace(it.result());
     expect(index < result.epochs.size(), "there is no such epoch", "ask zeus_training_get_result() how many there are");
     give_back(c_epoch(result.epochs[index]), epoch);
   });

@@ -118,6 +118,7 @@ static void a_training(int can_set) {
   int status = 0;
   EXPECT(zeus_training_open(&given, &training) == ZEUS_OK);
   EXPECT(zeus_training_next_epoch(training, &go_on) == ZEUS_OK && go_on);
+  EXPECT(zeus_training_get_epoch(training, 1, &epoch) == ZEUS_INVALID_ARGUMENT);
   train(training, 0.2);
   EXPECT(zeus_training_progress(training, 1) == ZEUS_INVALID_ARGUMENT); /* steps are marked */
   EXPECT(zeus_training_next_epoch(training, &go_on) == ZEUS_OK && go_on);
