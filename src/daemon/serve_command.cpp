@@ -13,7 +13,7 @@
 #include "control/state_folder.hpp"
 #include "daemon/rule_files.hpp"
 #include "daemon/service.hpp"
-#include "device/absent_gpu.hpp"
+#include "setter/link/absent_gpu.hpp"
 #include "setter/link/setter_process.hpp"
 #include "tokens/claims.hpp"
 #include "transport/listener.hpp"
@@ -76,7 +76,7 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
                   report.absence->fix};
     }
   }
-  Devices devices{with_absent_gpus(std::move(inventory.gpus)), std::move(inventory.cpus)};
+  Devices devices{setter::with_absent_gpus(std::move(inventory.gpus)), std::move(inventory.cpus)};
   // In the order in which clients number them: by the kernel's zones and not by name.
   std::ranges::stable_sort(devices.cpus, {}, [](const auto& cpu) { return cpu->identity().zone; });
   for (std::size_t i = 0; i < devices.gpus.size(); ++i) {

@@ -7,8 +7,8 @@
 #include "base/program_folder.hpp"
 #include "control/open_lease_book.hpp"
 #include "control/state_folder.hpp"
-#include "device/absent_gpu.hpp"
 #include "device/inventory.hpp"
+#include "setter/link/absent_gpu.hpp"
 #include "setter/work/audit_log.hpp"
 
 #include <zeus/error.hpp>

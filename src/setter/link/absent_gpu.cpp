@@ -1,4 +1,4 @@
-#include "device/absent_gpu.hpp"
+#include "setter/link/absent_gpu.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace zeus::device {
+namespace zeus::setter {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool is_absent(const device::Gpu& gpu) {
   return dynamic_cast<const AbsentGpu*>(&gpu) != nullptr;
 }
 
-}  // namespace zeus::device
+}  // namespace zeus::setter

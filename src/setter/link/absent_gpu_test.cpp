@@ -1,11 +1,11 @@
-#include "device/absent_gpu.hpp"
+#include "setter/link/absent_gpu.hpp"
 
 #include "tests/support/settable_gpu.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace zeus::device {
+namespace zeus::setter {
 namespace {
 
 using ::testing::ElementsAre;
@@ -41,4 +41,4 @@ TEST(AbsentGpu, IsLostAndCannotBeSet) {
 }
 
 }  // namespace
-}  // namespace zeus::device
+}  // namespace zeus::setter
