@@ -49,7 +49,7 @@ struct Edge {
 // Nothing if no tick is near enough, or the counter has stood still for long.
 std::optional<Edge> edge(const History& history, const Calibration& calibration, Instant at);
 
-// Whether the tick after the last one is so late at this instant that the counter no longer tells of changes: it fails,
+// Whether the tick after the last one is so late at this instant that the counter no longer shows changes: it fails,
 // or stands still.
 bool is_overdue(const History& history, Instant at);
 
