@@ -161,19 +161,19 @@ TEST_F(ChildShareTest, ItsParentsClocksApplyAgainAlsoInADomainThatOnlyItsResetFr
   gpu_->its_reset_frees_all_domains = true;
   Lease parent = lending().acquire("GPU-0");
   parent.lock_clocks(ClockDomain::memory, parents);
-  EXPECT_EQ(failure_elsewhere([&] {
-              Lease child = book().acquire("GPU-0");
-              child.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
-              child.unlock_clocks(ClockDomain::graphics);
-              const bool is_kept = gpu_->its_locks[ClockDomain::memory] == parents;
-              child.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
-              child.release();
-              if (!is_kept || gpu_->its_locks[ClockDomain::memory] != parents ||
-                  gpu_->its_locks[ClockDomain::graphics]) {
-                throw Error{ErrorKind::internal, "it put back something else"};
-              }
-            }),
-            "");
+  EXPECT_EQ(
+      failure_elsewhere([&] {
+        Lease child = book().acquire("GPU-0");
+        child.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+        child.unlock_clocks(ClockDomain::graphics);
+        const bool is_kept = gpu_->its_locks[ClockDomain::memory] == parents;
+        child.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+        child.release();
+        if (!is_kept || gpu_->its_locks[ClockDomain::memory] != parents || gpu_->its_locks[ClockDomain::graphics]) {
+          throw Error{ErrorKind::internal, "it put back something else"};
+        }
+      }),
+      "");
 }
 
 TEST_F(ChildShareTest, LearnsWhichClocksItsParentWithdrawsAndKeepsItsOwnInTheRecord) {
@@ -186,8 +186,7 @@ TEST_F(ChildShareTest, LearnsWhichClocksItsParentWithdrawsAndKeepsItsOwnInTheRec
   Lease second = lending().acquire("GPU-0");
   second.lock_clocks(ClockDomain::sm, {1000_MHz, 1000_MHz});
   EXPECT_EQ(record()->clocks, locked(1000_MHz));
-  const Descendant child{
-      [&] { kept(book().acquire("GPU-0")).lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz}); }};
+  const Descendant child{[&] { kept(book().acquire("GPU-0")).lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz}); }};
   EXPECT_EQ(record()->child()->found.clocks, locked(1000_MHz));
   second.release();
   EXPECT_EQ(record()->clocks, locked(1200_MHz));

@@ -232,11 +232,12 @@ GpuLock::Work GpuLock::begin_work(Clock& clock, Seconds patience) {
 
 Error GpuLock::busy(Seconds patience) const {
   const std::int64_t at_work = worker();
-  return Error{ErrorKind::timeout,
-               fmt::format("{} has been at work on the GPU of {} for more than {} s",
-                           at_work == ::getpid() ? "another thread of this process" : fmt::format("process {}", at_work),
-                           state_->name, patience.value()),
-               "look whether it is stopped, or hangs in the driver"};
+  return Error{
+      ErrorKind::timeout,
+      fmt::format("{} has been at work on the GPU of {} for more than {} s",
+                  at_work == ::getpid() ? "another thread of this process" : fmt::format("process {}", at_work),
+                  state_->name, patience.value()),
+      "look whether it is stopped, or hangs in the driver"};
 }
 
 GpuLock::Work::~Work() {

@@ -44,7 +44,8 @@ class GpuLock {
     GpuLock* lock_;
   };
   // Waits for other threads and processes that work on the GPU; if they do not finish within `patience`, throws a
-  // timeout Error that names them. Like all members that look at the file, throws an Error if it cannot be made or opened.
+  // timeout Error that names them. Like all members that look at the file, throws an Error if it cannot be made or
+  // opened.
   [[nodiscard]] Work begin_work(Clock& clock, Seconds patience);
 
   // The process that works on it now: 0 if there is none, or none that can be seen from here.

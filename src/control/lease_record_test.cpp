@@ -86,8 +86,8 @@ TEST(LeaseRecord, NothingElseIsTakenForIt) {
   }
   const auto for_clients = records::JsonValue::parse(to_json(record_for_clients())).value();
   for (const test::Mutant& mutant :
-       test::mutants_of(for_clients, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory", "clocks", "client",
-                                      "user", "process", "control_group", "token", "lending", "child"})) {
+       test::mutants_of(for_clients, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory", "clocks",
+                                      "client", "user", "process", "control_group", "token", "lending", "child"})) {
     test::expect_refused<LeaseRecord>(mutant.json, mutant.what);
   }
 }

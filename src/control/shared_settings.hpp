@@ -1,6 +1,6 @@
 // What the shares of one lease have set, in order. Of each kind of setting (the power limit, the clocks that are locked
-// as one domain, persistence mode) the latest is in force, whatever happens to the other kinds. Plain values; one thread
-// at a time.
+// as one domain, persistence mode) the latest is in force, whatever happens to the other kinds. Plain values; one
+// thread at a time.
 #pragma once
 
 #include "control/lease_record.hpp"

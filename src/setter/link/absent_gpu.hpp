@@ -1,5 +1,6 @@
-// Keeps the numbers of GPUs that zeusd and its setter have in common stable when one of them cannot be opened. Otherwise all GPUs after it would get the numbers
-// of others, and clients would set the wrong one. Pure functions; any thread.
+// Keeps the numbers of GPUs that zeusd and its setter have in common stable when one of them cannot be opened.
+// Otherwise all GPUs after it would get the numbers of others, and clients would set the wrong one. Pure functions; any
+// thread.
 #pragma once
 
 #include "device/backend.hpp"
