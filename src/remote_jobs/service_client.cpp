@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace zeus::remote_jobs {
@@ -38,9 +40,27 @@ ErrorKind kind_of(int status) {
   }
 }
 
+// A server of the same version knows every path and key that this program sends, and misses none. Empty if nothing
+// shows which of the two is older.
+std::optional<Error> refusal_of_another_version(int status, const std::string& why, const std::string& server) {
+  const bool is_unknown_path = (status == 404 && why == "there is nothing at that path") || status == 405;
+  if (is_unknown_path || (status == 400 && why.find(": it has an unknown key '") != std::string::npos)) {
+    return Error{ErrorKind::invalid_argument, fmt::format("the server {} is older than this program: {}", server, why),
+                 "update the server"};
+  }
+  if (status == 400 && why.find(": it has no '") != std::string::npos) {
+    return Error{ErrorKind::invalid_argument, fmt::format("this program is older than the server {}: {}", server, why),
+                 "update this program"};
+  }
+  return std::nullopt;
+}
+
 Error refusal(const transport::Answer& answer, const std::string& server) {
   try {
     const auto problem = protocol::read_service_answer<protocol::Problem>(answer.body);
+    if (std::optional<Error> other = refusal_of_another_version(answer.status, problem.detail, server)) {
+      return *std::move(other);
+    }
     // The service's advice is for programs that speak HTTP.
     return {kind_of(answer.status), problem.detail,
             answer.status == 401 ? "set ZEUS_TOKEN to a token that the server's administrator has issued for you"
