@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace zeus::device {
@@ -117,7 +118,13 @@ Inventory take_inventory(std::span<Backend* const> backends, const Environment& 
     } catch (const Error& error) {
       add_failure(inventory, backend->name(), error.message(), error.advice());
     } catch (const std::exception& error) {
-      add_failure(inventory, backend->name(), error.what(), "this is a defect in zeus, please report it");
+      const auto* const refused = dynamic_cast<const std::system_error*>(&error);
+      if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again) {
+        add_failure(inventory, backend->name(), "the system starts no more threads",
+                    "allow more memory and threads (`ulimit -v`, `ulimit -u`)");
+      } else {
+        add_failure(inventory, backend->name(), error.what(), "this is a defect in zeus, please report it");
+      }
     }
   }
   number(inventory, elsewhere, environment);

@@ -305,6 +305,26 @@ class BadInput(unittest.TestCase):
         self.assertEqual(none.get("/discover").json["gpus"], [])
         self.assertEqual(none.get("/gpu/get_power").json["power_mw"], {})
 
+    def test_with_little_memory_it_serves_or_says_what_to_allow(self):
+        ends = []
+        for kib in range(15_000, 120_000, 8_000):
+            with self.subTest(kib):
+                daemon = Daemon(options.zeusd)
+                daemon.words = ["sh", "-c", f'ulimit -v {kib}; exec "$@"', "limited", *daemon.words]
+                daemon.start(wait=False)
+                self.addCleanup(daemon.__exit__)
+                until(lambda: daemon.process.poll() is not None or "info: ready\n" in daemon.log(), "zeusd serves or has ended")
+                ends.append(daemon.process.poll())
+                said = daemon.log()
+                for word in ("a defect", "terminate called", "bad_alloc"):
+                    self.assertNotIn(word, said)
+                # What the loader says where a program does not fit is not ours.
+                if ends[-1] is not None and "while loading shared libraries" not in said:
+                    self.assertEqual(ends[-1], 1, said)
+                    self.assertRegex(said, r"\(`ulimit -v`|Cannot allocate memory")
+        self.assertIn(None, ends)
+        self.assertIn(1, ends)
+
 
 if __name__ == "__main__":
     driver, words = daemon_session.begin(options)

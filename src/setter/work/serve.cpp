@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -221,8 +222,15 @@ int run_setter(const std::vector<std::string>& arguments, const Duty& duty) {
     zeusd.send(bytes_of(greeting));
     return 1;
   }
-  log.begin_thread();
-  if (begin(place, zeusd)) {
+  bool has_begun = false;
+  try {
+    log.begin_thread();
+    has_begun = begin(place, zeusd);
+  } catch (const std::system_error&) {
+    throw Error{ErrorKind::unavailable, "the system starts no more threads",
+                "allow more memory and threads (`ulimit -v`, `ulimit -u`)"};
+  }
+  if (has_begun) {
     std::array<std::byte, 1> nothing{};
     while (zeusd.receive(nothing)) {  // it means nothing here; zeusd's end is waited for
     }
