@@ -4,9 +4,10 @@ calls return, and afterwards the limits are those that were found.
 
   away_test.py ZEUS ZEUSD TRAINER [--rounds N] [--sessions N] [--seed S] [--bound SECONDS]
 
-Each session is a virtual machine of its own. Needs root, for the daemon. Without --bound, the longest wait is judged by
-what would be one for the daemon (`GENEROUS`), since a busy machine holds up everything. With it, each wait is judged by
-that, and so is what all waits of a training add to those of one that nothing happens to.
+Each session is a virtual machine of its own. Needs root, for the daemon. Beside each training, the same script runs without
+Zeus (the control). What a busy machine holds up there is added to the bound of each wait, which is --bound, or without it
+what would be a wait for the daemon (`GENEROUS`). With --bound, so is judged what all waits of a training add to those of one
+that nothing happens to.
 """
 
 import argparse
@@ -77,6 +78,38 @@ class Reader:
     def waits(self) -> list:
         """With each step, for how long the training has waited in its calls so far."""
         return [float(line.split()[3]) for _, line in self.lines if WHOLE_STEP.match(line)]
+
+    def last_step(self) -> float:
+        return max(moment for moment, line in self.lines if line.startswith("step"))
+
+
+class Control:
+    """The training's script without Zeus, for as long as a `with`: what it waits for is due to the machine."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.process = subprocess.Popen([sys.executable, str(folder / "train.py"), "1000000"], text=True, stdout=subprocess.PIPE,
+                                        preexec_fn=end_with_parent)
+        self.reader = Reader(self.process)
+        self.asked = None
+        until(lambda: len(self.reader.lines) > 5, "the control prints")
+
+    def __enter__(self) -> "Control":
+        return self
+
+    def ask_to_end(self) -> None:
+        self.asked = time.monotonic()
+        self.process.terminate()
+
+    def __exit__(self, *_) -> None:
+        if self.asked is None:
+            self.ask_to_end()
+        self.process.wait()
+        self.reader.thread.join()
+        self.process.stdout.close()
+
+    def result(self) -> dict:
+        """Its longest wait, an end that was late included, and what its calls waited together."""
+        return {"control": max(self.reader.gap(), self.reader.last_step() - self.asked), "control_waits": self.reader.waits()}
 
 
 class Machine:
@@ -153,6 +186,11 @@ class Machine:
                 break
 
     def round(self, kind: str, is_served: bool, who: str, how, comes_back: bool, asked: bool) -> dict:
+        with Control(self.folder) as control:
+            result = self.round_beside(control, kind, is_served, who, how, comes_back, asked)
+        return result | control.result()
+
+    def round_beside(self, control: Control, kind: str, is_served: bool, who: str, how, comes_back: bool, asked: bool) -> dict:
         self.connections = []
         self.server = None
         self.start_daemon()
@@ -173,15 +211,15 @@ class Machine:
         ended = None
         if asked:
             training.send_signal(signal.SIGTERM)
+            control.ask_to_end()
             at = time.monotonic()
-            last = lambda: [moment for moment, line in reader.lines if line.startswith("step")][-1]  # noqa: E731
-            until(lambda: training.poll() is not None or time.monotonic() - last() > 0.5, "the signal is passed on")
-            ended = max(last() - at, 0.0)
+            until(lambda: training.poll() is not None or time.monotonic() - reader.last_step() > 0.5, "the signal is passed on")
+            ended = max(reader.last_step() - at, 0.0)
         until(lambda: training.poll() is not None, "the training ends")
         over = time.monotonic()
         reader.thread.join()
         listener.join()
-        late = over - max(moment for moment, line in reader.lines if line.startswith("step"))
+        late = over - reader.last_step()
         calls = next((line.split()[1:3] for _, line in reader.lines if line.startswith("calls")), None)
         assert calls, (reader.lines[-3:], complaints)
         result = {"kind": kind, "served": is_served, "who": who, "how": str(how), "back": comes_back, "asked": asked,
@@ -263,17 +301,19 @@ class Away(unittest.TestCase):
             out, err = machine.communicate(timeout=1700)
             self.assertEqual(machine.returncode, 0, err)
             rounds += [json.loads(line) for line in out.splitlines()]
-        bound = options.bound if options.bound is not None else GENEROUS
         for one in rounds:
             # Against as many steps of trainings that nothing happens to.
             steps = len(one["waits"])
             usual = [other["waits"][steps - 1] for other in rounds
                      if other["who"] == "none" and (other["kind"], other["served"]) == (one["kind"], one["served"])]
-            one["grown"] = one["waits"][-1] - (statistics.median(usual) if usual else 0.0)
+            beside = one["control_waits"][:steps][-1]
+            one["grown"] = one["waits"][-1] - max(statistics.median(usual) if usual else 0.0, beside)
         for one in rounds:
             one["steps"] = len(one.pop("waits"))
+            del one["control_waits"]
             print({name: value for name, value in one.items() if name != "said"}, file=sys.stderr)
         for one in rounds:
+            bound = one["control"] + (options.bound if options.bound is not None else GENEROUS)
             with self.subTest(**{name: one[name] for name in ("kind", "served", "who", "how", "back", "asked")}):
                 self.assertEqual(one["after"], FOUND, one)
                 self.assertLessEqual(one["gap"], bound, one)
@@ -301,8 +341,11 @@ class Away(unittest.TestCase):
         print(f"{len(struck)} rounds {kinds}, {sum(one['limit'] != FOUND for one in struck)} under a changed limit, "
               f"{sum(not one['back'] for one in struck)} without a return: no output for {most('gap')}, the signal passed on "
               f"after {most('signal')}, ended {most('late')} after the last step at most; the waits of a training last "
-              f"{max(one['calls'][0] for one in struck):.2f} s at most, and together {most('grown')} longer than without a strike",
+              f"{max(one['calls'][0] for one in struck):.2f} s at most, and together {most('grown')} longer than without a strike; "
+              f"the longest wait of the script without Zeus beside them: {most('control')}",
               file=sys.stderr)
+        beyond = [max(one[name] - one["control"] for name in ("gap", "signal", "grown") if one[name] is not None) for one in struck]
+        print(f"a training waits at most {max(beyond, default=0):.2f} s longer than the script beside it", file=sys.stderr)
 
 
 if __name__ == "__main__":
