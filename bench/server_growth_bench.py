@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How a server's answers slow down as jobs and histories grow: a batch size, a report and a view of a job with 100 000 entries
-against one with 100; the first page of 10 000 jobs against that of 100; and the first answer after a start. The two of each
-pair are asked in turns.
+against one with 100; the first page of 10 000 jobs against that of 100; the first answer after a start; and the first list
+after an import of 10 000 jobs against later ones. The two of each pair are asked in turns.
 
   server_growth_bench.py BUILD
 """
@@ -149,7 +149,7 @@ def compare_lists(build: pathlib.Path, folder: pathlib.Path, table: Table) -> No
     with few, many:
         connections = []
         for server, jobs in ((few, FEW), (many, MANY)):
-            done = subprocess.run([build / "bench" / "server_load", "list", str(jobs), "0", str(server.port)], capture_output=True,
+            done = subprocess.run([build / "bench" / "server_load", "list", str(jobs), "16", "0", str(server.port)], capture_output=True,
                                   text=True, check=False)
             if done.returncode or json.loads(done.stdout)["registered"]["failed"]:
                 raise RuntimeError(f"jobs cannot be registered: {done.stdout}{done.stderr}")
@@ -163,12 +163,25 @@ def compare_lists(build: pathlib.Path, folder: pathlib.Path, table: Table) -> No
         table.row("first page", of_many, of_few, of_many / of_few, 3)
 
 
+def compare_with_first_list(build: pathlib.Path, folder: pathlib.Path, table: Table) -> None:
+    with Server(build, folder, str(folder / "imported.sqlite")) as server:
+        connection = Connection(server.port)
+        export = History(connection).export(SHORT)
+        for number in range(MANY):
+            import_job(connection, f"imported-{number}", export)
+        first, *later = (connection.ask("GET", "/api/v1/jobs")[1] for _ in range(TURNS))
+        table.head(f"ms, after an import of {MANY} jobs", "first", "later")
+        table.row("first page", first, statistics.median(later), first / statistics.median(later), 20)
+        connection.close()
+
+
 def main() -> int:
     build = pathlib.Path(sys.argv[1]).resolve()
     table = Table()
     with tempfile.TemporaryDirectory(prefix="zeus_server_") as folder:
         compare_histories(build, pathlib.Path(folder), table)
         compare_lists(build, pathlib.Path(folder), table)
+        compare_with_first_list(build, pathlib.Path(folder), table)
     return 1 if table.missed else 0
 
 

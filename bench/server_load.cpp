@@ -1,11 +1,11 @@
-// The load on a service of batch sizes by the existing package's clients: 16 connections ask it for batch sizes and
+// The load on a service of batch sizes by the existing package's clients: connections that ask it for batch sizes and
 // report epochs, each with one request under way. The requests are that package's, so that its own server gets the same
 // ones. Prints one line of JSON for bench/server_throughput_bench.py.
 //
-//   server_load PREFIX JOBS ROUNDS PORT...
+//   server_load PREFIX JOBS CONNECTIONS ROUNDS PORT...
 //
-// It registers the jobs; each round runs one trial of every job, of three epochs. The connections are spread in turn
-// over the servers at these ports.
+// It registers the jobs; each round runs one trial of every job, or as many as there are connections if these are more,
+// of three epochs. The connections are spread in turn over the servers at these ports.
 
 #include "base/file_descriptor.hpp"
 #include "bench/round_trips.hpp"
@@ -37,7 +37,7 @@ namespace {
 
 using namespace zeus;
 
-constexpr std::size_t connections = 16;
+constexpr std::size_t most_connections = 256;
 constexpr int epochs = 3;
 
 struct Trial {
@@ -127,9 +127,9 @@ struct Sort {
 
   [[nodiscard]] std::string json() const {
     const bench::Times times = bench::times_of(microseconds);
-    return fmt::format(R"({{"rate":{},"p50_ms":{},"p99_ms":{},"requests":{},"failed":{}}})",
+    return fmt::format(R"({{"rate":{},"p50_ms":{},"p99_ms":{},"most_ms":{},"requests":{},"failed":{}}})",
                        static_cast<double>(microseconds.size()) / seconds, times.p50 / 1e3, times.p99 / 1e3,
-                       microseconds.size(), failed);
+                       std::ranges::max(microseconds) / 1e3, microseconds.size(), failed);
   }
 };
 
@@ -137,13 +137,14 @@ using Answered = std::function<void(std::size_t request, const Reply& reply)>;
 
 class Load {
  public:
-  explicit Load(std::vector<std::uint16_t> ports) : ports_{std::move(ports)} {}
+  Load(std::size_t connections, std::vector<std::uint16_t> ports)
+      : connections_{connections}, ports_{std::move(ports)} {}
 
   // Each connection takes the next request when its last one is answered.
   void run(const std::vector<std::string>& requests, Sort& sort, const Answered& answered) {
     std::vector<Connection> open;
     const FileDescriptor epoll{::epoll_create1(EPOLL_CLOEXEC)};
-    for (std::size_t i = 0; i < std::min(connections, requests.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(connections_, requests.size()); ++i) {
       open.push_back({.socket = connect_to_port(ports_.at(i % ports_.size()))});
       epoll_event event{};
       event.events = EPOLLIN;
@@ -162,7 +163,7 @@ class Load {
     };
     const bench::Time::time_point start = bench::Time::now();
     std::ranges::for_each(open, send_next);
-    std::array<epoll_event, connections> events{};
+    std::array<epoll_event, most_connections> events{};
     std::array<char, 16384> bytes{};
     while (done < requests.size()) {
       const int ready = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), -1);
@@ -193,17 +194,21 @@ class Load {
     bench::Time::time_point sent;
   };
 
+  std::size_t connections_;
   std::vector<std::uint16_t> ports_;
 };
 
-void load(const std::string& prefix, int jobs, int rounds, std::vector<std::uint16_t> ports) {
+void load(const std::string& prefix, std::size_t jobs, std::size_t connections, int rounds,
+          std::vector<std::uint16_t> ports) {
   std::vector<Trial> trials;
   std::vector<std::string> requests;
-  for (int number = 0; number < jobs; ++number) {
-    trials.push_back({.job = fmt::format("{}-{:05}", prefix, number)});
-    requests.push_back(registration(prefix, trials.back().job));
+  for (std::size_t number = 0; number < std::max(jobs, connections); ++number) {
+    trials.push_back({.job = fmt::format("{}-{:05}", prefix, number % jobs)});
+    if (number < jobs) {
+      requests.push_back(registration(prefix, trials.back().job));
+    }
   }
-  Load load{std::move(ports)};
+  Load load{connections, std::move(ports)};
   Sort registered;
   Sort asked;
   Sort reported;
@@ -211,11 +216,11 @@ void load(const std::string& prefix, int jobs, int rounds, std::vector<std::uint
   for (int round = 0; round < rounds; ++round) {
     requests.clear();
     std::ranges::transform(trials, std::back_inserter(requests), question);
-    load.run(requests, asked, [&](std::size_t job, const Reply& reply) {
-      trials[job].number = 0;
+    load.run(requests, asked, [&](std::size_t which, const Reply& reply) {
+      trials[which].number = 0;
       if (const auto trial = records::JsonValue::parse(reply.body); trial && reply.status == 200) {
-        trials[job].batch_size = (*trial)["batch_size"].whole<int>().value();
-        trials[job].number = (*trial)["trial_number"].whole<std::uint64_t>().value();
+        trials[which].batch_size = (*trial)["batch_size"].whole<int>().value();
+        trials[which].number = (*trial)["trial_number"].whole<std::uint64_t>().value();
       }
     });
     for (int epoch = 1; epoch <= epochs; ++epoch) {
@@ -241,10 +246,11 @@ void load(const std::string& prefix, int jobs, int rounds, std::vector<std::uint
 int main(int count, char** words) {
   try {
     std::vector<std::uint16_t> ports;
-    for (int i = 4; i < count; ++i) {
+    for (int i = 5; i < count; ++i) {
       ports.push_back(static_cast<std::uint16_t>(std::stoi(words[i])));
     }
-    load(words[1], std::stoi(words[2]), std::stoi(words[3]), std::move(ports));
+    load(words[1], std::stoul(words[2]), std::min(most_connections, std::stoul(words[3])), std::stoi(words[4]),
+         std::move(ports));
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;
