@@ -114,7 +114,9 @@ class KeptStore(unittest.TestCase):
 
     def test_a_job_that_is_damaged_costs_no_other(self):
         for damage in ("update entries set body = '{' where sequence = 3 and job = (select id from jobs where name = 'nightly')",
-                       "update jobs set definition = '{' where name = 'nightly'"):
+                       "update jobs set definition = '{' where name = 'nightly'",
+                       """update jobs set definition = replace(definition, '"max_epochs":40', '"max_epochs":0')"""
+                       " where name = 'nightly'"):
             with self.subTest(damage):
                 shutil.copyfile(KEPT / "store.sqlite", self.store)
                 with sqlite3.connect(self.store) as store:
@@ -127,6 +129,10 @@ class KeptStore(unittest.TestCase):
                 self.assertRegex(done.stderr, "^zeus jobs: 'nightly' is left out: .* forget`\n$")
                 for job in JOBS[1:]:
                     self.assertIn(job, done.stdout)
+                alone = subprocess.run([program, "jobs", "nightly", "--store", self.store], capture_output=True, text=True,
+                                       check=False, timeout=60)
+                self.assertEqual((alone.returncode, alone.stdout), (1, ""))
+                self.assertIn(f"the job 'nightly' in the store {self.store} cannot be read", alone.stderr)
                 self.jobs("nightly", "forget", "--yes")
                 self.assertNotIn("nightly", self.jobs())
 

@@ -142,6 +142,23 @@ class Commands(Runs):
         self.assertEqual((running.returncode, out), (0, ""))
         self.assertEqual([entry["outcome"] for entry in self.entries() if entry["kind"] == "finished"], ["lost"])
 
+    def test_what_was_killed_is_shown_as_running_until_the_job_runs_again(self):
+        with subprocess.Popen([*self.virtual(), program, "run", *self.job(), "--", "sh", "-c", "echo $PPID; exec sleep 600"],
+                              stdout=subprocess.PIPE, text=True, env=self.environment) as running:
+            os.kill(int(running.stdout.readline()), signal.SIGKILL)
+            running.wait(timeout=60)
+        written = self.entries()
+
+        def recurrences() -> dict:
+            shown = subprocess.run([program, "jobs", "job", "--json"], capture_output=True, text=True, check=True, timeout=60,
+                                   env=self.environment)
+            return {one["recurrence"]: one["state"] for one in json.loads(shown.stdout)["recurrences"]}
+
+        self.assertEqual(recurrences(), {1: "running"})
+        self.assertEqual(self.entries(), written, "`zeus jobs` only reads")
+        self.run_virtual(*self.job(), *self.train())
+        self.assertEqual(recurrences(), {1: "given_up", 2: "reached"})
+
     def test_reports_of_the_script_need_no_expression(self):
         script = ("for e in 1 2 3; do for s in 1 2 3 4 5; do sleep 0.02; echo step >> $ZEUS_PROGRESS; done; "
                   "echo epoch >> $ZEUS_PROGRESS; echo metric 0.$e >> $ZEUS_PROGRESS; done")
@@ -439,6 +456,24 @@ class Wrong(Runs):
                 self.assertEqual(done.returncode, 125, done.stderr)
                 self.assertRegex(done.stderr.splitlines()[-1], r"Too many open files; raise the limit of open files \(ulimit -n\)$")
                 self.assertFalse((self.folder / "begun").exists())
+
+    def test_with_little_memory_it_trains_or_names_the_limit(self):
+        ends = {"run": [], "measure": []}
+        for command, codes in ends.items():
+            for kib in range(18_000, 66_000, 4_000):
+                with self.subTest(command, kib=kib):
+                    limited = ["sh", "-c", f'ulimit -v {kib}; exec "$@"', "limited", program, command, "--", "echo", "trained"]
+                    done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=120, env=self.environment)
+                    if "while loading shared libraries" in done.stderr:
+                        continue  # the program itself does not fit
+                    codes.append(done.returncode)
+                    self.assertNotIn("a defect", done.stderr)
+                    if done.returncode == 0:
+                        self.assertIn("trained\n", done.stdout)
+                    else:
+                        self.assertEqual((done.returncode, done.stdout), (125, ""), done.stderr)
+                        self.assertRegex(done.stderr.splitlines()[-1], r"^zeus: .*\(`ulimit -v`")
+            self.assertEqual(set(codes), {0, 125}, command)
 
     def test_a_full_disk_lets_the_training_go_on_unrecorded(self):
         # For a writing process, a file-size limit is like a full disk.

@@ -70,6 +70,14 @@ class Documentation(unittest.TestCase):
         print(f"{ran} commands of {len([one for one in commands.values() if one])} sections")
         self.assertGreater(ran, 15)
 
+    def test_a_path_of_nothing_leads_to_all_that_there_is(self) -> None:
+        with tempfile.TemporaryDirectory() as text, session.Server(str(ZEUS), pathlib.Path(text)) as server:
+            for path in ("/", "/docs"):
+                answer = server.ask("GET", path)
+                self.assertEqual(answer.status, 404)
+                named = re.fullmatch(r"(/\S+) lists all paths", answer.json()["advice"])[1]
+                self.assertIn("/api/v1/jobs", server.get(named)["paths"])
+
 
 if __name__ == "__main__":
     unittest.main()
