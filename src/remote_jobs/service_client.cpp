@@ -40,16 +40,16 @@ ErrorKind kind_of(int status) {
   }
 }
 
-// A server of the same version knows every path and key that this program sends, and misses none. Empty if nothing
-// shows which of the two is older.
+// A server of the same version knows every path and key that this program sends, and misses none. Not the user's
+// mistake, so a training goes on without it. Empty if nothing shows which of the two is older.
 std::optional<Error> refusal_of_another_version(int status, const std::string& why, const std::string& server) {
   const bool is_unknown_path = (status == 404 && why == "there is nothing at that path") || status == 405;
   if (is_unknown_path || (status == 400 && why.find(": it has an unknown key '") != std::string::npos)) {
-    return Error{ErrorKind::invalid_argument, fmt::format("the server {} is older than this program: {}", server, why),
+    return Error{ErrorKind::not_found, fmt::format("the server {} is older than this program: {}", server, why),
                  "update the server"};
   }
   if (status == 400 && why.find(": it has no '") != std::string::npos) {
-    return Error{ErrorKind::invalid_argument, fmt::format("this program is older than the server {}: {}", server, why),
+    return Error{ErrorKind::not_found, fmt::format("this program is older than the server {}: {}", server, why),
                  "update this program"};
   }
   return std::nullopt;
