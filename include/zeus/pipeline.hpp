@@ -130,10 +130,12 @@ class ZEUS_API PipelineProfiler {
   PipelineProfiler& operator=(PipelineProfiler&&) noexcept;
   ~PipelineProfiler();
 
-  // What the GPU draws while `wait` runs, which blocks on a neighbour for as long as a window; nothing after trouble.
+  // What the GPU draws while `wait` runs, which blocks on a neighbour for as long as a window; nothing if its energy is
+  // unknown, and after trouble.
   std::optional<Watts> measure_blocking(const std::function<void()>& wait);
   // At clocks in wide steps, from the highest down, until slower ones no longer save energy. If each run of `work` also
-  // runs an instruction of this stage that was measured before, `including` names it, and its part is subtracted.
+  // runs an instruction of this stage that was measured before, `including` names it, and its part is subtracted. What
+  // a window leaves unknown is measured again in longer ones, with its part: `work` may be called until close().
   void measure(int stage, std::string_view instruction, const Work& work, std::string_view including = {});
   // At those clocks that lie halfway between this one and the measured ones beside it.
   void measure_beside(int stage, std::string_view instruction, Megahertz clock, const Work& work,
@@ -177,8 +179,9 @@ struct PlannedPipeline {
 };
 
 // The plan of least energy for the steps that the ranks were seen to run: a forward waits for the same micro-batch's on
-// the stage before, a backward for that on the stage after. A pure function; any thread. Ranks that contradict one
-// another, and measurements that are not numbers, are an invalid_argument Error that names the rank.
+// the stage before, a "backward" ("forward_backward", "backward_input") for that on the stage after, and any other
+// instruction only for what its rank runs before it. A pure function; any thread. Ranks that contradict one another,
+// and measurements that are not numbers, are an invalid_argument Error that names the rank.
 ZEUS_API PlannedPipeline plan_pipeline(const std::vector<PipelineRank>& ranks, const PipelinePlanOptions& options);
 
 }  // namespace zeus

@@ -3,7 +3,6 @@
 #include "library/machine.hpp"
 #include "pacing/instruction_profiler.hpp"
 
-#include <zeus/error.hpp>
 #include <zeus/measure.hpp>
 #include <zeus/pipeline.hpp>
 
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace zeus {
@@ -34,9 +34,11 @@ class LeasedProfile final : public pacing::ProfiledGpu {
     const Measurement settled = monitor_.settle(monitor_.end(profile_window));
     const MeasuredEnergy& measured = settled.gpu_energy.at(number_);
     if (!measured.energy) {
-      throw Error{ErrorKind::unavailable, fmt::format("the energy of GPU {} is unknown: {}", number_, measured.reason)};
+      return {.energy = std::nullopt,
+              .uncertainty = {},
+              .reason = fmt::format("the energy of GPU {} is unknown: {}", number_, measured.reason)};
     }
-    return {.energy = measured.energy->value, .uncertainty = measured.energy->uncertainty};
+    return {.energy = measured.energy->value, .uncertainty = measured.energy->uncertainty, .reason = {}};
   }
   void put_back() override { clock_.put_back(); }
 

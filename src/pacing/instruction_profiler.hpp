@@ -9,18 +9,21 @@
 #include <zeus/units.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zeus::pacing {
 
-// A window of the GPU, with the half-width of its 95 % interval.
+// A window of the GPU: its energy with the half-width of its 95 % interval, or why that is unknown.
 struct MeteredWindow {
-  Joules energy;
+  std::optional<Joules> energy;
   Joules uncertainty;
+  std::string reason;
 };
 
 // One GPU as the profiler uses it. If it cannot be set or measured, a call throws an Error.
@@ -67,11 +70,21 @@ class InstructionProfiler {
     std::string_view including;
   };
 
+  // One run, as a window has it; or why that is unknown.
+  struct Repeated {
+    std::optional<PipelineMeasurement> once;
+    std::string reason;
+  };
+
   template <typename Attempt>
   void unless_troubled(const Attempt& attempt);
   void measure_at(const Subject& subject, Megahertz clock);
-  PipelineMeasurement repeat(const Subject& subject, Megahertz clock, int times);
-  [[nodiscard]] const PipelineMeasurement* find(int stage, std::string_view instruction, Megahertz clock) const;
+  Seconds warm_up(const Work& work);
+  Repeated repeat(const Subject& subject, Megahertz clock, int times);
+  Repeated steadiest(const Subject& subject, Megahertz clock, Seconds once, Seconds window);
+  Repeated without_part(const Subject& subject, PipelineMeasurement whole, std::optional<Seconds> again);
+  [[nodiscard]] PipelineMeasurement* find(int stage, std::string_view instruction, Megahertz clock);
+  [[nodiscard]] bool costs_more(const PipelineMeasurement& one, const PipelineMeasurement& other) const;
   [[nodiscard]] Joules cost_of(const PipelineMeasurement& measurement) const;
 
   Clock& clock_;
@@ -80,6 +93,7 @@ class InstructionProfiler {
   std::vector<Megahertz> clocks_;
   std::optional<Watts> blocking_;
   std::vector<PipelineMeasurement> measurements_;
+  std::map<std::pair<int, std::string>, Work> works_;  // of stages' instructions that others may include
   std::string trouble_;
 };
 

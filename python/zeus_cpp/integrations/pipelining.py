@@ -407,6 +407,8 @@ class PipelineFrequencies:
         if "rows" not in share:
             return {}
         powers = [one["blocking"] for one in shares if one["blocking"] is not None]
+        if not powers and len(shares) > 1:
+            return {"trouble": "no rank could measure what its GPU draws while it waits for another"}
         blocking = statistics.fmean(powers) if powers else 0.0
         ranks = [([tuple(step) for step in one["steps"]], [tuple(row) for row in one["rows"]]) for one in shares]
         try:

@@ -1,5 +1,7 @@
 #include "optimize/pipeline/measured_timeline.hpp"
 
+#include "optimize/pipeline/schedule.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +29,9 @@ class Waits {
     std::vector<std::size_t> order(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       order[i] = i;
-      places_[{all[i].stage, all[i].microbatch, all[i].instruction}] = i;
+      if (all[i].instruction == "forward" || is_gradient(all[i].instruction)) {
+        places_[{all[i].stage, all[i].microbatch, is_gradient(all[i].instruction)}] = i;
+      }
     }
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all[i].start; });
     std::map<std::uint32_t, std::size_t> last;
@@ -43,10 +47,10 @@ class Waits {
   [[nodiscard]] std::optional<std::size_t> waited_for(std::size_t i) const {
     std::optional<std::size_t> best = before_[i];
     const MeasuredComputation& computation = all_[i];
-    const bool is_forward = computation.instruction == "forward";
-    if (!is_forward || computation.stage > 0) {
-      const auto neighbour = places_.find({is_forward ? computation.stage - 1 : computation.stage + 1,
-                                           computation.microbatch, computation.instruction});
+    const bool is_backward = is_gradient(computation.instruction);
+    if (is_backward || (computation.instruction == "forward" && computation.stage > 0)) {
+      const auto neighbour = places_.find(
+          {is_backward ? computation.stage + 1 : computation.stage - 1, computation.microbatch, is_backward});
       if (neighbour != places_.end() && all_[neighbour->second].start < computation.start &&
           (!best || end_of(all_[neighbour->second]) > end_of(all_[*best]))) {
         best = neighbour->second;
@@ -57,8 +61,8 @@ class Waits {
 
  private:
   const std::vector<MeasuredComputation>& all_;
-  std::vector<std::optional<std::size_t>> before_;  // on the same rank
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::size_t> places_;
+  std::vector<std::optional<std::size_t>> before_;                                // on the same rank
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::size_t> places_;  // forwards and gradients
 };
 
 }  // namespace

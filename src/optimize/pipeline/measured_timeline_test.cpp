@@ -39,6 +39,12 @@ TEST(MeasuredTimeline, TheChainGoesThroughWhatEndedLast) {
                                       "backward 0.1"}));
 }
 
+TEST(MeasuredTimeline, ABackwardThatRecomputesWaitsForAnyGradientOfTheNextStage) {
+  EXPECT_EQ(critical_of({computation(0, 0, "forward", 0, 1), computation(1, 0, "forward", 1, 3),
+                         computation(1, 0, "backward", 3, 6), computation(0, 0, "forward_backward", 6, 8)}),
+            (std::vector<std::string>{"forward 0.0", "forward 1.0", "backward 1.0", "forward_backward 0.0"}));
+}
+
 TEST(MeasuredTimeline, OneRankIsAChain) {
   EXPECT_EQ(critical_of({computation(0, 0, "backward", 1, 2), computation(0, 0, "forward", 0, 1)}),
             (std::vector<std::string>{"forward 0.0", "backward 0.0"}));

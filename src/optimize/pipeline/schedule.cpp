@@ -190,10 +190,6 @@ class ProfileTable {
   std::vector<std::size_t> places_;
 };
 
-bool is_gradient(std::string_view instruction) {
-  return instruction == backward || instruction == forward_backward || instruction == backward_input;
-}
-
 // Adds the dependencies between stages, by the positions of each stage's forwards and gradients in the graph.
 void connect_stages(const PipelineShape& shape, records::ComputationGraph& graph, std::span<const std::size_t> forwards,
                     std::span<const std::size_t> gradients) {
@@ -205,6 +201,38 @@ void connect_stages(const PipelineShape& shape, records::ComputationGraph& graph
       const std::size_t next = here + shape.microbatches;
       graph.dependencies.push_back({.from = forwards[here], .to = forwards[next], .time = transfer});
       graph.dependencies.push_back({.from = gradients[next], .to = gradients[here], .time = transfer});
+    }
+  }
+}
+
+// What a rank was seen to run, by stage and micro-batch.
+using ByPlace = std::map<std::pair<std::size_t, std::size_t>, std::size_t>;
+
+// Adds the dependencies between stages, each of which has to run the same micro-batches.
+void connect_observed(records::ComputationGraph& graph, const ByPlace& all, bool is_forward) {
+  std::size_t last = 0;
+  for (const auto& [place, index] : all) {
+    last = std::max(last, place.first);
+  }
+  const auto at = [&](std::size_t stage, std::size_t microbatch, const records::Computation& beside) {
+    const auto found = all.find({stage, microbatch});
+    if (found == all.end()) {
+      throw Error{ErrorKind::invalid_argument,
+                  fmt::format("rank {} runs {}, but no rank runs the {} {}.{}", beside.device, beside.name,
+                              is_forward ? forward : backward, stage, microbatch),
+                  "give the steps of one iteration, with stages numbered from 0 along the pipeline"};
+    }
+    return found->second;
+  };
+  for (const auto& [place, index] : all) {
+    const auto [stage, microbatch] = place;
+    if (stage > 0) {
+      (void)at(stage - 1, microbatch, graph.computations[index]);
+    }
+    if (stage < last) {
+      const std::size_t next = at(stage + 1, microbatch, graph.computations[index]);
+      graph.dependencies.push_back(
+          {.from = is_forward ? index : next, .to = is_forward ? next : index, .time = Seconds{0}});
     }
   }
 }
@@ -234,6 +262,10 @@ std::optional<Schedule> schedule_from(std::string_view text) {
 
 std::span<const Schedule> all_schedules() {
   return schedules;
+}
+
+bool is_gradient(std::string_view instruction) {
+  return instruction == backward || instruction == forward_backward || instruction == backward_input;
 }
 
 std::span<const std::string_view> instructions_of(Schedule schedule) {
@@ -296,6 +328,8 @@ records::ComputationGraph observed_schedule(std::span<const std::vector<Observed
         {.name = fmt::format("{} of stage {}", entry.profile.name, entry.stage), .options = entry.profile.options});
   }
   std::map<std::tuple<std::size_t, std::size_t, std::string>, std::size_t> places;
+  ByPlace forwards;
+  ByPlace gradients;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (std::size_t i = 0; i < ranks[rank].size(); ++i) {
       const ObservedStep& step = ranks[rank][i];
@@ -310,6 +344,11 @@ records::ComputationGraph observed_schedule(std::span<const std::vector<Observed
         throw Error{ErrorKind::invalid_argument, fmt::format("rank {} runs {}, which ran already", rank, name),
                     "give the steps of one iteration"};
       }
+      if (step.instruction == forward) {
+        forwards[{step.stage, step.microbatch}] = index;
+      } else if (is_gradient(step.instruction)) {
+        gradients[{step.stage, step.microbatch}] = index;
+      }
       graph.computations.push_back(
           {.name = name, .instruction = step.instruction, .device = rank, .profile = profile->second});
       if (i > 0) {
@@ -317,16 +356,8 @@ records::ComputationGraph observed_schedule(std::span<const std::vector<Observed
       }
     }
   }
-  for (const auto& [place, index] : places) {
-    const auto& [stage, microbatch, instruction] = place;
-    const auto next = places.find({stage + 1, microbatch, instruction});
-    if (next == places.end()) {
-      continue;
-    }
-    const bool is_forward = instruction == forward;
-    graph.dependencies.push_back(
-        {.from = is_forward ? index : next->second, .to = is_forward ? next->second : index, .time = Seconds{0}});
-  }
+  connect_observed(graph, forwards, true);
+  connect_observed(graph, gradients, false);
   return graph;
 }
 

@@ -30,6 +30,9 @@ std::span<const Schedule> all_schedules();
 // The instructions that a profile must have for each stage, by the names that training loops use.
 std::span<const std::string_view> instructions_of(Schedule schedule);
 
+// Whether it computes the gradient for which the stage before waits.
+bool is_gradient(std::string_view instruction);
+
 struct PipelineShape {
   Schedule schedule = Schedule::one_forward_one_backward;
   std::size_t devices = 1;  // ranks of the pipeline
@@ -46,15 +49,15 @@ records::ComputationGraph make_schedule(const PipelineShape& shape, std::span<co
 
 // One computation of a rank, as a training was seen to run it.
 struct ObservedStep {
-  std::string instruction;  // "forward", "backward"
+  std::string instruction;  // as of instructions_of(); others wait only for what their rank runs before them
   std::size_t stage = 0;
   std::size_t microbatch = 0;
 };
 
 // An iteration whose ranks run these steps, each in its order. A forward waits for the same micro-batch's on the stage
-// before, a backward for that on the stage after. `profiles` has each step's stage and instruction. Throws an
-// invalid_argument Error that names the rank if a step is there twice or has no profile, and one as of check() if the
-// orders contradict one another.
+// before, a gradient for that on the stage after. `profiles` has each step's stage and instruction. Throws an
+// invalid_argument Error that names the rank if a step is there twice, has no profile or waits for one that no rank
+// runs, and one as of check() if the orders contradict one another.
 records::ComputationGraph observed_schedule(std::span<const std::vector<ObservedStep>> ranks, std::size_t copies,
                                             std::span<const StageProfile> profiles);
 

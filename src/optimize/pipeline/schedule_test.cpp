@@ -218,8 +218,10 @@ TEST(ObservedSchedule, IsTheGraphOfTheScheduleThatWasObserved) {
   };
   for (const auto& [schedule, chunks] : {std::pair{Schedule::one_forward_one_backward, std::size_t{1}},
                                          {Schedule::gpipe, std::size_t{1}},
-                                         {Schedule::interleaved, std::size_t{2}}}) {
-    const std::vector<StageProfile> profiles = plain_profiles(3 * chunks);
+                                         {Schedule::interleaved, std::size_t{2}},
+                                         {Schedule::early_recomputation, std::size_t{1}},
+                                         {Schedule::zero_bubble, std::size_t{1}}}) {
+    const std::vector<StageProfile> profiles = unit_profiles(schedule, 3 * chunks);
     const records::ComputationGraph made = make_schedule(
         {.schedule = schedule, .devices = 3, .microbatches = 6, .chunks = chunks, .copies = 2, .transfer_time = 0_s},
         profiles);
@@ -243,6 +245,11 @@ TEST(ObservedSchedule, RanksThatMakeNoSenseAreNamed) {
   EXPECT_EQ(refusal({{{"forward", 0, 0}}, {{"forward", 1, 0}, {"forward", 1, 0}}}),
             "rank 1 runs forward 1.0, which ran already");
   EXPECT_EQ(refusal({{{"forward", 0, 0}}, {{"forward", 2, 0}}}), "rank 1 runs forward 2.0, which no rank has measured");
+  EXPECT_EQ(refusal({{{"forward", 0, 0}, {"forward", 0, 1}}, {{"forward", 1, 0}}}),
+            "rank 0 runs forward 0.1, but no rank runs the forward 1.1");
+  EXPECT_EQ(refusal({{{"forward", 0, 0}}, {{"forward", 1, 0}, {"forward", 1, 1}}}),
+            "rank 1 runs forward 1.1, but no rank runs the forward 0.1");
+  EXPECT_EQ(refusal({{{"forward", 1, 0}}}), "rank 0 runs forward 1.0, but no rank runs the forward 0.0");
   EXPECT_EQ(refusal({{{"backward_weight", 0, 0}}}), "rank 0 runs backward_weight 0.0, which no rank has measured");
 }
 

@@ -32,7 +32,8 @@ class PipelineProfiler:
         return self._native.measure_blocking(wait)
 
     def measure(self, stage: int, instruction: str, work: Callable[[int], None], *, including: str = "") -> None:
-        """At clocks in wide steps. `including`: an instruction, measured before, that each run of `work` also runs."""
+        """At clocks in wide steps. `including`: an instruction, measured before, that each run of `work` also runs. What a window
+        leaves unknown is measured again in longer ones, with that instruction: `work` may run until `close`."""
         self._native.measure(stage, instruction, work, including)
 
     def measure_beside(self, stage: int, instruction: str, clock: float, work: Callable[[int], None], *, including: str = "") -> None:
