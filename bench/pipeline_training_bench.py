@@ -48,8 +48,9 @@ def inside_intervals(rank: dict) -> tuple[list, list]:
     times, energies = [], []
     truth: dict = {}
     for place, (stage, instruction, clock, time_s, wide_s, energy_j, wide_j) in enumerate(rank["rows"]):
-        # A row's runs are one to warm up, one to see how long it takes, then windows of four parts; one window counts.
-        runs = [run for run in rank["true"] if run[0] == place][2:]
+        # A row's runs are two or three until the clock has settled, then windows of four parts; one window counts.
+        runs = [run for run in rank["true"] if run[0] == place]
+        runs = runs[len(runs) % 4 :]
         windows = [runs[first : first + 4] for first in range(0, len(runs), 4)]
         means = [(sum(part[2] for part in window) / sum(part[1] for part in window),
                   sum(part[3] for part in window) / sum(part[1] for part in window)) for window in windows]
@@ -120,7 +121,8 @@ def main() -> int:
         all_of = [each for one in inside for each in one[which]]
         print(f"  profile: {100 * statistics.fmean(all_of):.1f} % of {len(all_of)} {name} inside their intervals")
     print(f"  the plan loses {lost_by_noise(ranks):.2f} points of saving to that of a profile without noise")
-    print(f"  following costs {statistics.median(rank['cost_us'] for rank in ranks):.1f} us an instruction on the training's thread")
+    following, recording = (statistics.median(rank["cost_us"][which] for rank in ranks) for which in (0, 1))
+    print(f"  following costs {following:.1f} us an instruction on the training's thread, and {recording:.1f} us while it is measured")
     print(f"  {ranks[0]['summary']}")
     return 0
 

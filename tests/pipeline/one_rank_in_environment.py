@@ -1,9 +1,11 @@
 """A pipeline of one rank in one process, for what does not take several: zeus.integrations.pipelining on a virtual GPU. Run by
-torch_pipeline_test.py, with the Python of an environment that has PyTorch.
+torch_pipeline_test.py in a process of trainings.py.
 """
 
 import itertools
 import json
+import pathlib
+import sys
 import unittest
 import unittest.mock
 import warnings
@@ -13,6 +15,9 @@ from torch import distributed, nn
 from torch.distributed import device_mesh, pipelining, tensor
 
 from zeus.integrations import pipelining as pipelining_of_zeus
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch_pipeline"))
+import virtual_work  # noqa: E402
 
 MICROBATCHES = 2
 
@@ -185,6 +190,15 @@ class OneRank(unittest.TestCase):
         _, store = self.train_beside(place=1, plan_begin={}, here_0=True, pair_0=False, plan_0={"trouble": "rank 0: it is over"})
         self.assertEqual(json.loads(store.get("profile/0/1"))["trouble"], "rank 0 did not wait for rank 1")
 
+    def test_a_power_of_waiting_that_no_rank_knows_is_not_taken_for_zero(self):
+        frequencies = self.frequencies(self.schedule(), patience=0.01)
+        frequencies._members = [0, 1]
+        store = frequencies._ranks._store = distributed.HashStore()
+        frequencies._profiling_since = 0.0
+        share = {"trouble": "", "steps": [["forward", 0, 0]], "rows": [], "blocking": None}
+        store.set("profile/0/1", json.dumps(share))
+        self.assertEqual(frequencies._plan_of(share, "0"), {"trouble": "no rank could measure what its GPU draws while it waits for another"})
+
     def test_what_profiling_cost_is_unknown_if_a_rank_does_not_say_what_it_took(self):
         schedule = self.schedule()
         frequencies = self.frequencies(schedule, patience=0.01)
@@ -196,7 +210,8 @@ class OneRank(unittest.TestCase):
         self.assertRegex(frequencies.summary, "an unknown energy, which takes an unknown number of iterations to regain$")
 
 
-if __name__ == "__main__":
+def main(arguments: list) -> None:
     torch.set_num_threads(1)
+    virtual_work.VirtualWork(0, 1)  # a GPU that waits draws power
     distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
-    unittest.main()
+    unittest.main(module=__name__, argv=[__file__, *arguments])

@@ -1,19 +1,17 @@
-"""Kills one rank of the training of pipelined_rank.py, and looks at what becomes of its GPU and of the others. Runs within
-`zeus virtual`; prints one line of JSON: seconds from the kill to the clocks being put back, and to the end of the training.
-
-  pipelined_kill.py OUT RANKS VICTIM profile|follow
+"""Kills one rank of the training of pipelined_rank.py, and looks at what becomes of its GPU and of the others. Run by
+torch_pipeline_test.py in a process of trainings.py; writes one line of JSON into OUT/killed.json: seconds from the kill to the
+clocks being put back, by the driver's log, and to the end of the other ranks, which nothing else ends; and as controls, how late
+this process was to wake meanwhile, and how long the training took to come to where its rank was killed.
 """
 
 import ctypes
 import json
+import os
 import pathlib
 import signal
-import subprocess
-import sys
 import time
-import os
 
-RANK = pathlib.Path(__file__).resolve().parent / "pipelined_rank.py"
+import trainings
 
 
 class Call(ctypes.Structure):
@@ -23,48 +21,65 @@ class Call(ctypes.Structure):
                 ("result", ctypes.c_int32), ("entry_point", ctypes.c_char * 64)]
 
 
-def calls(entry_point: str, gpu: int) -> list:
-    """The moments of those that succeeded."""
-    log, count = (Call * 4096)(), ctypes.c_uint(4096)
-    driver = ctypes.CDLL("libnvidia-ml.so.1")
-    assert driver.zeus_virtual_read_calls(ctypes.c_uint64(0), log, ctypes.byref(count)) == 0
-    return [call.time_s for call in log[: count.value]
-            if call.entry_point.decode() == entry_point and call.gpu == gpu and call.result == 0]
+class Log:
+    """The driver's calls that set a clock or put it back, and succeeded. The driver keeps some thousands of calls, so read often."""
+
+    def __init__(self) -> None:
+        self._driver = ctypes.CDLL("libnvidia-ml.so.1")
+        self._next = 0
+        self._clocks: list = []  # (entry point, GPU, process, moment)
+
+    def moments(self, entry_point: str, gpu: int, process: int = 0) -> list:
+        """Of one process, if it is given."""
+        page, count = (Call * 4096)(), ctypes.c_uint(4096)
+        while count.value == len(page):
+            assert self._driver.zeus_virtual_read_calls(ctypes.c_uint64(self._next), page, ctypes.byref(count)) == 0
+            for call in page[: count.value]:
+                self._next = call.number + 1
+                if call.result == 0 and b"GpuLockedClocks" in call.entry_point:
+                    self._clocks.append((call.entry_point.decode(), call.gpu, call.process, call.time_s))
+        return [moment for name, where, who, moment in self._clocks if (name, where) == (entry_point, gpu) and process in (0, who)]
 
 
-def wait_until(there, patience: float) -> bool:
+def wait_until(there, patience: float) -> tuple:
+    """Whether it came, and how late this process woke at most."""
     deadline = time.monotonic() + patience
+    late = 0.0
     while not there():
-        if time.monotonic() > deadline:
-            return False
+        asleep = time.monotonic()
+        if asleep > deadline:
+            return False, late
         time.sleep(0.02)
-    return True
+        late = max(late, time.monotonic() - asleep - 0.02)
+    return True, late
 
 
-def main() -> None:
-    out, ranks, victim, when = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks, RANK, out, "--steps", 100000, "--window", 0.02]
-    training = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def main(arguments: list) -> None:
+    """`arguments`: OUT, RANKS, VICTIM, and the moment: profile or follow."""
+    out, ranks, victim, when = pathlib.Path(arguments[0]), int(arguments[1]), int(arguments[2]), arguments[3]
+    begun = time.monotonic()
+    # Before this process opens the driver, which does not outlive a fork. Ranks that profile wait so long for one that was killed.
+    patience = "5" if when == "profile" else "60"
+    processes = trainings.start("pipelined_rank", ranks, [str(out), "--steps", "100000", "--window", "0.02", "--patience", patience], {}, out)
+    pid = processes[victim].pid
+    log = Log()
     if when == "profile":
-        reached = wait_until(lambda: len(calls("nvmlDeviceSetGpuLockedClocks", victim)) > 5, 120)
+        reached, _ = wait_until(lambda: len(log.moments("nvmlDeviceSetGpuLockedClocks", victim, pid)) > 5, 120)
     else:
-        reached = wait_until((out / f"follows-{victim}").exists, 180)
+        reached, _ = wait_until((out / f"follows-{victim}").exists, 180)
+    started = time.monotonic() - begun
     time.sleep(0.3)
     killed = time.monotonic()
-    os.kill(int((out / f"pid-{victim}").read_text(encoding="ascii")), signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
 
     def put_back() -> list:
-        return [moment - killed for moment in calls("nvmlDeviceResetGpuLockedClocks", victim) if moment > killed]
+        return [moment - killed for moment in log.moments("nvmlDeviceResetGpuLockedClocks", victim) if moment > killed]
 
-    wait_until(put_back, 30)
-    try:
-        said = training.communicate(timeout=90)[1]
-    except subprocess.TimeoutExpired:
-        training.kill()
-        said = "it hangs"
-    print(json.dumps({"reached": reached, "put_back_s": min(put_back(), default=None), "ended_s": time.monotonic() - killed,
-                      "code": training.returncode, "said": said[-3000:]}))
-
-
-if __name__ == "__main__":
-    main()
+    _, late = wait_until(put_back, 30)
+    # Ranks profile on, then wait for the other as long as that took.
+    ended = trainings.wait_for(processes, 60.0 + 6 * started)
+    said = [trainings.output_of(out, rank).read_text(encoding="utf-8")[-1500:] for rank in range(ranks)]
+    (out / "killed.json").write_text(json.dumps({
+        "reached": reached, "put_back_s": min(put_back(), default=None), "late_s": late, "ended": ended,
+        "ended_s": time.monotonic() - killed, "started_s": started, "codes": [process.exitcode for process in processes],
+        "said": said}), encoding="utf-8")

@@ -1,5 +1,5 @@
 """One rank of the training of examples/torch_pipeline, on virtual GPUs, with what tests vary and look at. Run by
-torch_pipeline_test.py under torch.distributed.run; for each schedule in turn, writes SCHEDULE-N.json into the folder OUT.
+trainings.py, or under torch.distributed.run; for each schedule in turn, writes SCHEDULE-N.json into the folder OUT.
 
   pipelined_rank.py OUT [--schedules 1f1b,gpipe|interleaved,zero-bubble] [--steps N] [--measure N] [--layer S] [--pairs N]
   pipelined_rank.py OUT --single       the same training in one process, without a pipeline and without Zeus
@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import json
 import logging
-import os
 import pathlib
 import sys
 import time
@@ -21,6 +20,8 @@ from torch.distributed import pipelining
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch_pipeline"))
 import train  # noqa: E402
 import virtual_work  # noqa: E402
+
+from zeus_cpp.integrations._pipeline_measured import Measured  # noqa: E402
 
 STEPS_OF_A_BLOCK = 2
 
@@ -152,8 +153,11 @@ def exact_rows(frequencies, works: list, rank: int) -> list:
     return rows
 
 
-def cost_of_following(frequencies, steps: int = 200) -> float:
-    """Microseconds on the training's thread for an instruction that does nothing else: the median."""
+def cost_of_following(frequencies, recorded: bool, steps: int = 200) -> float:
+    """Microseconds on the training's thread for an instruction that does nothing else, measured besides or not: the median."""
+    if recorded:
+        frequencies._measured = Measured(frequencies.device_id, None)
+        frequencies._measured.running = True
     calls = {}
     for stage in frequencies._stages:
         for name in ("forward", "backward"):
@@ -170,7 +174,7 @@ def cost_of_following(frequencies, steps: int = 200) -> float:
     return 1e6 * sorted(each)[len(each) // 2]
 
 
-def main() -> None:
+def main(words: list) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--schedules", default="1f1b")
@@ -185,14 +189,16 @@ def main() -> None:
     parser.add_argument("--patience", type=float, default=20.0)
     parser.add_argument("--record", type=pathlib.Path, help="instead of OUT, for profile.csv and plan.json")
     parser.add_argument("--truth", action="store_true", help="also note the truth of what is profiled, and what following costs")
-    arguments = parser.parse_args()
+    parser.add_argument("--fault", help="of this session's driver, from here on")
+    arguments = parser.parse_args(words)
     torch.set_num_threads(1)
     if arguments.single:
         (arguments.out / "single.json").write_text(json.dumps(single(arguments.steps)), encoding="utf-8")
         return
     virtual_work.LAYER = arguments.layer
     torch.distributed.init_process_group("gloo")
-    (arguments.out / f"pid-{torch.distributed.get_rank()}").write_text(str(os.getpid()), encoding="ascii")  # for tests that kill
+    if arguments.fault and torch.distributed.get_rank() == 0:
+        assert virtual_work.ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_add_fault(arguments.fault.encode()) == 0
     for schedule in arguments.schedules.split(","):
         run(arguments, schedule)
     torch.distributed.destroy_process_group()
@@ -242,7 +248,7 @@ def run(arguments, name: str) -> None:
     begun = time.monotonic()
     for step in range(arguments.steps):
         run_step(step)
-        if step == 1:
+        if step == 1 and rank != arguments.absent and frequencies._following:
             (arguments.out / f"follows-{rank}").touch()
     blocks = []
     for pair in range(arguments.pairs):
@@ -257,7 +263,7 @@ def run(arguments, name: str) -> None:
                 run_step(arguments.steps)
             torch.distributed.barrier()
             blocks.append((followed, (time.monotonic() - start[0]) / STEPS_OF_A_BLOCK, (energies() - start[1]) / STEPS_OF_A_BLOCK))
-    cost_us = cost_of_following(frequencies) if arguments.truth and frequencies.plan else None
+    cost_us = [cost_of_following(frequencies, recorded) for recorded in (False, True)] if arguments.truth and frequencies.plan else None
     steps = [] if rank == arguments.absent else frequencies._steps
     frequencies.close()
     exact = exact_rows(frequencies, works, rank) if arguments.truth else None
@@ -271,4 +277,4 @@ def run(arguments, name: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -3,8 +3,8 @@ zeus.integrations.pipelining.
 
   torch_pipeline_test.py PROGRAM BUILD_FOLDER [--all] [TEST...]      --all, as in `make nightly`: 30 kills, and GPipe
 
-Each rank of each training imports PyTorch, and so does its launcher: what one rank alone can show is in
-one_rank_in_environment.py, and several of these trainings run nightly (CMakeLists.txt).
+Ranks are forked from one process that has imported PyTorch (trainings.py), but for those of the example, which torchrun starts. What
+one rank alone can show is in one_rank_in_environment.py; several of these trainings run nightly (CMakeLists.txt).
 
 PyTorch comes from the registry; without it these tests are skipped.
 """
@@ -24,6 +24,8 @@ import python_environment  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLE = HERE.parents[1] / "examples" / "torch_pipeline" / "train.py"
 
+GPUS = 4
+
 program = ""
 build = pathlib.Path()
 everything = False
@@ -31,36 +33,50 @@ everything = False
 
 class Trainings(unittest.TestCase):
     of_one_process: list = []  # losses
+    forker: subprocess.Popen
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.python = str(python_environment.interpreter(build, "trainers"))
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUS", "CUDA"))}
+        cls.environment = {**kept, "PYTHONPATH": str(build / "package"), "OMP_NUM_THREADS": "1", "ZEUS_STATE_DIR": os.path.join(folder.name, "state")}
+        # Counters of a V100 move every 20 ms, so that profiles take less time.
+        cls.forker = subprocess.Popen([program, "virtual", f"{GPUS}xV100", "--", cls.python, HERE / "trainings.py"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True, cwd=folder.name, env=cls.environment)
+        cls.addClassCleanup(cls.forker.communicate)
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.out = pathlib.Path(folder.name)
-        self.python = str(python_environment.interpreter(build, "trainers"))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUS", "CUDA"))}
-        self.environment = {**kept, "PYTHONPATH": str(build / "package"), "OMP_NUM_THREADS": "1", "ZEUS_STATE_DIR": str(self.out / "state")}
 
-    def run_there(self, command: list, gpus: str, *options: str) -> subprocess.CompletedProcess:
-        whole = [program, "virtual", gpus, *options, "--", *command] if gpus else command
+    def run_there(self, command: list, gpus: str = "") -> subprocess.CompletedProcess:
+        whole = [program, "virtual", gpus, "--", *command] if gpus else command
         done = subprocess.run([str(word) for word in whole], capture_output=True, text=True, check=False, timeout=280, cwd=self.out,
                               env=self.environment)
         self.assertEqual(done.returncode, 0, done.stderr[-4000:])
         return done
 
-    def launch(self, ranks: int) -> list:
-        return [self.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
+    def fork(self, module: str, ranks: int, *arguments: object) -> None:
+        wanted = {"module": module, "ranks": ranks, "arguments": [str(word) for word in arguments], "folder": str(self.out),
+                  "environment": {"ZEUS_STATE_DIR": str(self.out / "state")}}
+        self.forker.stdin.write(json.dumps(wanted) + "\n")
+        self.forker.stdin.flush()
+        done = json.loads(self.forker.stdout.readline() or '{"codes": [], "said": "trainings.py has ended"}')
+        self.assertEqual(done["codes"], [0] * ranks, done["said"])
 
-    def train(self, ranks: int, schedules: str, steps: int, *more: object, options: tuple = ()) -> dict:
-        """What each rank has written, by schedule. Counters of a V100 move every 20 ms, so that profiles take less time."""
-        self.run_there([*self.launch(ranks), HERE / "pipelined_rank.py", self.out, "--schedules", schedules, "--steps", steps, *more],
-                       f"{ranks}xV100", *options)
+    def train(self, ranks: int, schedules: str, steps: int, *more: object) -> dict:
+        """What each rank has written, by schedule."""
+        self.fork("pipelined_rank", ranks, self.out, "--schedules", schedules, "--steps", steps, *more)
         return {name: [json.loads((self.out / f"{name}-{rank}.json").read_text(encoding="utf-8")) for rank in range(ranks)]
                 for name in schedules.split(",")}
 
     def single(self, steps: int) -> list:
         """Losses of the first steps, at most 10; trained once for all tests."""
         if not self.of_one_process:
-            self.run_there([self.python, HERE / "pipelined_rank.py", self.out, "--single", "--steps", 10], "")
+            self.fork("pipelined_rank", 1, self.out, "--single", "--steps", 10)
             self.of_one_process.extend(json.loads((self.out / "single.json").read_text(encoding="utf-8")))
         return self.of_one_process[:steps]
 
@@ -83,23 +99,24 @@ class Trainings(unittest.TestCase):
             self.assertAlmostEqual(rank["blocking"], 72.0, delta=2.0)
 
     def test_one_rank_alone(self):
-        self.run_there([self.python, HERE / "one_rank_in_environment.py"], "1xV100", "--load", "constant:180W")
+        self.fork("one_rank_in_environment", 1)
 
     def test_the_example_from_clone_to_picture(self):
-        done = self.run_there([*self.launch(4), EXAMPLE, "--steps", 10, "--measure", 2], "4xA100")
+        launch = [self.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 4]
+        done = self.run_there([*launch, EXAMPLE, "--steps", 9, "--measure", 2], "4xA100" if everything else "4xV100")
         self.assertIn("the plan claims", done.stdout)
         losses = [float(loss) for loss in re.findall(r"step \d+: loss ([\d.]+)", done.stdout)]
-        for seen, wanted in zip(losses, self.single(10), strict=True):
+        for seen, wanted in zip(losses, self.single(9), strict=True):
             self.assertAlmostEqual(seen, wanted, delta=1e-5)
         files = self.out / "pipeline"
         plan = json.loads((files / "plan.json").read_text(encoding="utf-8"))
         self.assertEqual([name for name, _ in plan["frequencies"][0]][:6], ["forward"] * 4 + ["backward", "forward"])
         shown = self.run_there([program, "pipeline", "--measured", files / "before.json", "--measured", files / "after.json", "--html",
-                                self.out / "picture.html"], "")
+                                self.out / "picture.html"])
         self.assertRegex(shown.stdout, r"[\d.]+ % less energy, .*; claimed by the plan: [\d.]+ % less energy, 0\.0 % more time")
         self.assertIn("forward 3.7", (self.out / "picture.html").read_text(encoding="utf-8"))
         planned = self.run_there([program, "pipeline", "--profile", files / "profile.csv", "--stages", 4, "--microbatches", 8, "--data-parallel",
-                                  1, "--points", 1], "")
+                                  1, "--points", 1])
         self.assertIn("64 computations on 4 devices", planned.stdout)
 
     def test_one_forward_one_backward_and_gpipe_train_as_a_single_process_does(self):
@@ -129,9 +146,7 @@ class Trainings(unittest.TestCase):
             self.assertIn("split the backward (zero-bubble) are not planned", rank["trouble"])
 
     def test_a_device_that_refuses_its_clock_is_named_to_all_and_the_training_goes_on(self):
-        faults = self.out / "faults"
-        faults.write_text("permission call=nvmlDeviceSetGpuLockedClocks gpu=1\n", encoding="utf-8")
-        ranks = self.train(2, "interleaved", 3, options=("--faults", str(faults)))["interleaved"]
+        ranks = self.train(2, "interleaved", 3, "--fault", "permission call=nvmlDeviceSetGpuLockedClocks gpu=1 times=1")["interleaved"]
         self.check_losses(ranks)
         for rank in ranks:
             self.assertIsNone(rank["plan"])
@@ -142,7 +157,6 @@ class Trainings(unittest.TestCase):
         first, _ = self.train(2, "interleaved", 3, "--absent", 1, "--patience", 2)["interleaved"]
         self.assertEqual(len(first["warnings"]), 1)
         self.assertRegex(first["trouble"], r"no plan is followed: .*waited 2 s .*without an answer")
-        self.assertLess(first["seconds"], 60)
 
     def test_a_rank_that_comes_when_its_partner_has_given_up_costs_the_plan_and_not_the_training(self):
         ranks = self.train(2, "interleaved", 3, "--late", 1, "--patience", 2)["interleaved"]
@@ -150,21 +164,22 @@ class Trainings(unittest.TestCase):
         for rank in ranks:
             self.assertIsNone(rank["plan"])
             self.assertEqual(len(rank["warnings"]), 1)
-        self.assertLess(ranks[0]["seconds"], 60)
 
     def test_after_a_kill_clocks_are_put_back_and_the_others_end(self):
-        # On a busy machine, the guardian may have to wait for a processor.
-        put_back, ended = (1.0, 60.0) if everything else (20.0, 90.0)
         for turn in range(30 if everything else 2):
             with tempfile.TemporaryDirectory(dir=self.out) as folder:
-                victim, when = turn % 4, ("profile", "follow")[turn % 2]
-                done = self.run_there([self.python, HERE / "pipelined_kill.py", folder, 4, victim, when], "4xV100")
-                found = json.loads(done.stdout)
+                victim, when = turn % 4, ("profile", "follow")[turn // 4 % 2] if everything else ("profile", "follow")[turn]
+                self.fork("pipelined_kill", 1, folder, 4, victim, when)
+                found = json.loads((pathlib.Path(folder) / "killed.json").read_text(encoding="utf-8"))
                 with self.subTest(turn=turn, when=when):
                     self.assertTrue(found["reached"], found)
                     self.assertIsNotNone(found["put_back_s"], found)
-                    self.assertLess(found["put_back_s"], put_back, found)
-                    self.assertLess(found["ended_s"], ended, found)
+                    # On a busy machine, the guardian has to wait for a processor, as the process that looks has.
+                    self.assertLess(found["put_back_s"], 1.0 + 10 * found["late_s"], found)
+                    self.assertTrue(found["ended"], found)
+                    self.assertEqual(found["codes"][victim], -9)
+                if everything:
+                    print({name: value for name, value in found.items() if name != "said"}, file=sys.stderr)
 
 
 if __name__ == "__main__":
