@@ -7,6 +7,9 @@
 #include "command_line/options.hpp"
 #include "control/open_lease_book.hpp"
 #include "measure/devices.hpp"
+#include "serving/bench.hpp"
+#include "serving/figures.hpp"
+#include "serving/latency_bound.hpp"
 #include "train/live_parts.hpp"
 
 #include <zeus/error.hpp>
@@ -20,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -78,7 +82,8 @@ void LlmTuneCommand::declare(Options& options) {
 }
 
 serving::Ended LlmTuneCommand::measure(Context& context, const ModelServer& server, ModelBench& bench,
-                                       train::GpuGroup& gpus, serving::Tuning& tuning) const {
+                                       train::GpuGroup& gpus, const std::vector<serving::LatencyBound>& bounds,
+                                       serving::Tuning& tuning) const {
   WorkingLine line{context.err, context.clock, has_working_line(context.environment)};
   const serving::BenchResult usual = traffic_.settings(context, server);
   std::uint64_t asked = 0;
@@ -101,14 +106,14 @@ serving::Ended LlmTuneCommand::measure(Context& context, const ModelServer& serv
     std::vector<serving::Prompt> prompts = traffic_.prompts(result, asked);
     asked += result.requests;
     bool disturbed = false;
-    bench.run(traffic_.plan(server, result), std::move(prompts), result, line,
-              fmt::format("{}: ", setting_text(step->setting)),
-              [&gpus, &disturbed] { disturbed = is_disturbed(gpus) || disturbed; });
+    const serving::BenchRun measured = bench.run(traffic_.plan(server, result), std::move(prompts), result, line,
+                                                 fmt::format("{}: ", setting_text(step->setting)),
+                                                 [&gpus, &disturbed] { disturbed = is_disturbed(gpus) || disturbed; });
     if (result.ended != serving::Ended::complete) {
       return result.ended;
     }
     if (!disturbed) {
-      tuning.add(std::move(result), gpus.size());
+      tuning.add(std::move(result), serving::bounded_times(measured.slices, measured.answers, bounds), gpus.size());
     }
   }
   return serving::Ended::complete;
@@ -134,12 +139,12 @@ int LlmTuneCommand::run(Context& context) {
                                            train::allowed_limits_of(context.lessor)),
                        [&book](std::string_view uuid, Seconds term) { return book.acquire(uuid, term); },
                        control::LeaseBook::usual_term};
-  serving::Tuning tuning{limits_of(gpus.range()), bounds, static_cast<std::size_t>(steps_)};
+  serving::Tuning tuning{limits_of(gpus.range()), static_cast<std::size_t>(steps_)};
   gpus.lease();
   serving::Ended ended = serving::Ended::interrupted;
   std::exception_ptr failed;
   try {
-    ended = measure(context, server, bench, gpus, tuning);
+    ended = measure(context, server, bench, gpus, bounds, tuning);
   } catch (const Error&) {
     failed = std::current_exception();
   }

@@ -7,6 +7,8 @@
 #include "cli/served_model_options.hpp"
 #include "cli/traffic_options.hpp"
 #include "device/inventory.hpp"
+#include "serving/bench_result.hpp"
+#include "serving/latency_bound.hpp"
 #include "serving/tuning.hpp"
 #include "train/gpu_group.hpp"
 
@@ -28,7 +30,7 @@ class LlmTuneCommand final : public Command {
 
  private:
   serving::Ended measure(Context& context, const ModelServer& server, ModelBench& bench, train::GpuGroup& gpus,
-                         serving::Tuning& tuning) const;
+                         const std::vector<serving::LatencyBound>& bounds, serving::Tuning& tuning) const;
 
   ServedModelOptions server_;
   TrafficOptions traffic_;

@@ -53,7 +53,7 @@ std::optional<Seconds> grown(const std::deque<device::ThrottleTimes>& times, Ins
     if (times.empty()) {
       return std::nullopt;
     }
-    auto next = std::ranges::find_if(times, [&](const auto& reading) { return reading.at >= at; });
+    auto next = std::ranges::lower_bound(times, at, {}, &device::ThrottleTimes::at);
     if (times.size() > 1) {
       next = std::clamp(next, times.begin() + 1, times.end() - 1);
     }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -225,30 +226,76 @@ void each_gap(const Answer& answer, const Gap& gap) {
   }
 }
 
-// Each time belongs to the part in which it ended.
-void put_times(SteadyFigures& figures, const Window& window, std::span<const Answer> answers) {
-  std::vector<PartValue> first;
-  std::vector<PartValue> between;
-  std::vector<PartValue> whole;
-  const auto add = [&](std::vector<PartValue>& values, Instant from, Instant to) {
+bool has_failed(const Answer& answer) {
+  return !answer.is_whole() && answer.failure != unfinished;
+}
+
+// The times of the steady part. Each belongs to the part in which it ended.
+std::vector<PartValue> values_of(const Window& window, std::span<const Answer> answers, Timed timed,
+                                 bool first_of_failed) {
+  std::vector<PartValue> values;
+  const auto add = [&](Instant from, Instant to) {
     if (const auto part = window.part_at(to)) {
       values.push_back({.value = (to - from).value(), .part = *part});
     }
   };
   for (const Answer& answer : answers) {
-    if (!answer.arrivals.empty()) {
-      add(first, answer.due, answer.arrivals.front());
-    }
-    each_gap(answer, [&](Instant from, Instant to) { add(between, from, to); });
-    if (answer.is_whole()) {
-      add(whole, answer.due, answer.ended);
+    if (timed == Timed::first && !answer.arrivals.empty() && (first_of_failed || !has_failed(answer))) {
+      add(answer.due, answer.arrivals.front());
+    } else if (timed == Timed::between) {
+      each_gap(answer, add);
+    } else if (timed == Timed::whole && answer.is_whole()) {
+      add(answer.due, answer.ended);
     }
   }
-  figures.time_to_first_token = times_of(std::move(first), window.parts());
-  figures.time_between_tokens = times_of(std::move(between), window.parts());
-  figures.time_per_answer = times_of(std::move(whole), window.parts());
+  return values;
+}
+
+void put_times(SteadyFigures& figures, const Window& window, std::span<const Answer> answers) {
+  figures.time_to_first_token = times_of(values_of(window, answers, Timed::first, true), window.parts());
+  figures.time_between_tokens = times_of(values_of(window, answers, Timed::between, true), window.parts());
+  figures.time_per_answer = times_of(values_of(window, answers, Timed::whole, true), window.parts());
   figures.why_no_first = figures.why_no_whole = "no answer ended in the window";
   figures.why_no_between = "no answer came in more than one piece";
+}
+
+std::uint64_t gaps_in(const Answer& answer) {
+  std::uint64_t count = 0;
+  each_gap(answer, [&count](Instant /*from*/, Instant /*to*/) { ++count; });
+  return count;
+}
+
+// How many of these times a failed request lacks; of those between pieces, as many as whole answers have on average.
+std::uint64_t lacking_in(const Answer& failed, Timed timed, double gaps_of_whole) {
+  if (timed != Timed::between) {
+    return 1;
+  }
+  const auto came = static_cast<double>(gaps_in(failed));
+  return static_cast<std::uint64_t>(std::max(1.0, std::round(gaps_of_whole - came)));
+}
+
+double mean_gaps(std::span<const Answer> answers) {
+  double gaps = 0;
+  double whole = 0;
+  for (const Answer& answer : answers) {
+    gaps += answer.is_whole() ? static_cast<double>(gaps_in(answer)) : 0.0;
+    whole += answer.is_whole() ? 1.0 : 0.0;
+  }
+  return whole > 0 ? gaps / whole : 0.0;
+}
+
+// By their size. Those that a failed request lacks never end.
+std::vector<PartValue> values_of_all(const Window& window, std::span<const Answer> answers, Timed timed) {
+  std::vector<PartValue> values = values_of(window, answers, timed, false);
+  const double gaps_of_whole = timed == Timed::between ? mean_gaps(answers) : 0.0;
+  for (const Answer& answer : answers) {
+    const auto part = has_failed(answer) ? window.part_at(answer.due) : std::nullopt;
+    if (part) {
+      values.insert(values.end(), lacking_in(answer, timed, gaps_of_whole), {.value = never.value(), .part = *part});
+    }
+  }
+  std::ranges::sort(values, {}, &PartValue::value);
+  return values;
 }
 
 // What is unknown because there is no steady state.
@@ -318,6 +365,24 @@ std::vector<std::vector<Seconds>> steady_gaps(std::span<const Slice> slices, std
   return gaps;
 }
 
+std::vector<BoundedTime> bounded_times(std::span<const Slice> slices, std::span<const Answer> answers,
+                                       std::span<const LatencyBound> bounds) {
+  std::vector<BoundedTime> times;
+  const std::vector<Tally> tallies = tallies_of(slices, answers, token_counts(answers));
+  const SteadyWindow steady = steady_window(slices, tallies, answers);
+  const std::optional<Window> window =
+      steady.is_there() ? std::optional<Window>{std::in_place, slices, tallies, steady} : std::nullopt;
+  for (const LatencyBound& bound : bounds) {
+    const std::vector<PartValue> values =
+        window ? values_of_all(*window, answers, bound.timed) : std::vector<PartValue>{};
+    times.push_back({.bound = bound,
+                     .found = values.empty()
+                                  ? std::nullopt
+                                  : std::optional{percentile_of(values, window->parts(), bound.percent / 100.0)}});
+  }
+  return times;
+}
+
 AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate) {
   AnswerCounts counts;
   std::map<std::string, CountOf> reasons;
@@ -335,11 +400,11 @@ AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate) {
       count(reasons, answer.finish_reason.empty() ? "none" : answer.finish_reason, {});
       all_counted = all_counted && answer.usage;
       all_prompts_counted = all_prompts_counted && answer.usage && answer.usage->prompt_tokens;
-    } else if (answer.failure == unfinished) {
-      ++counts.unfinished;
-    } else {
+    } else if (has_failed(answer)) {
       ++counts.failed;
       count(failures, answer.failure, answer.detail);
+    } else {
+      ++counts.unfinished;
     }
     output += answer.usage ? answer.usage->output_tokens : 0;
     prompt += answer.usage ? answer.usage->prompt_tokens.value_or(0) : 0;

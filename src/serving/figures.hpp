@@ -3,10 +3,13 @@
 
 #include "serving/answer.hpp"
 #include "serving/bench_result.hpp"
+#include "serving/latency_bound.hpp"
 #include "serving/tallies.hpp"
 
 #include <zeus/units.hpp>
 
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +20,20 @@ SteadyFigures steady_figures(std::span<const Slice> slices, std::span<const Answ
 
 // Of each answer, the times between its pieces that belong to the steady part; none if there is no such part.
 std::vector<std::vector<Seconds>> steady_gaps(std::span<const Slice> slices, std::span<const Answer> answers);
+
+// Longer than any time.
+inline constexpr Seconds never{std::numeric_limits<double>::max()};
+
+// The percentile that a bound is about, in the steady part; nothing if there is none.
+struct BoundedTime {
+  LatencyBound bound = {};
+  std::optional<TimePercentile> found = {};
+};
+
+// A failed request counts as one that never ends, and the times between those of its pieces that did not come as well.
+// It counts from when it was due.
+std::vector<BoundedTime> bounded_times(std::span<const Slice> slices, std::span<const Answer> answers,
+                                       std::span<const LatencyBound> bounds);
 
 AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate);
 

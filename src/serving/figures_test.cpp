@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zeus::serving {
@@ -160,6 +161,58 @@ TEST(SteadyFigures, AnAnswerAcrossAnEdgeCountsInParts) {
   const SteadyFigures figures = steady_figures(slices_at(100, 54), answers, start);
   ASSERT_TRUE(figures.energy_per_answer) << figures.why_not_steady;
   EXPECT_NEAR(figures.energy_per_answer->value.value(), 270, 10);
+}
+
+// Each of these bounds' times in a closed loop of which every twentieth request has failed.
+std::vector<BoundedTime> times_with_failures(std::string_view bounds) {
+  std::vector<Answer> answers = closed_loop(8, 60);
+  for (std::size_t i = 0; i < answers.size(); i += 20) {
+    answers[i].failure = "broke off";
+    answers[i].usage.reset();
+    answers[i].arrivals.resize(4);
+    answers[i].ended = answers[i].sent + Seconds{0.5};
+  }
+  return bounded_times(slices_at(200, 60), answers, read_bounds(bounds));
+}
+
+TEST(BoundedTimes, AreThePercentilesOfTheFiguresIfNoRequestFails) {
+  const std::vector<Slice> slices = slices_at(200, 30);
+  const std::vector<Answer> answers = closed_loop(8, 30);
+  const SteadyFigures figures = steady_figures(slices, answers, start);
+  ASSERT_TRUE(figures.time_per_answer) << figures.why_not_steady;
+  const std::vector<BoundedTime> times = bounded_times(slices, answers, read_bounds("ttft=1s@50,itl=1s@90,e2el=1s@99"));
+  ASSERT_EQ(times.size(), 3U);
+  EXPECT_EQ(times[0].found, figures.time_to_first_token->p50);
+  EXPECT_EQ(times[1].found, figures.time_between_tokens->p90);
+  EXPECT_EQ(times[2].found, figures.time_per_answer->p99);
+}
+
+TEST(BoundedTimes, AFailedRequestIsOneThatNeverEnds) {
+  // 5 % of the requests have failed.
+  for (const BoundedTime& time : times_with_failures("ttft=1s@90,e2el=2s@90,itl=1s@90")) {
+    ASSERT_TRUE(time.found) << to_text(time.bound);
+    EXPECT_LE(time.found->value, time.bound.most) << to_text(time.bound);
+    EXPECT_LE(time.found->high, time.bound.most) << to_text(time.bound);
+  }
+  for (const BoundedTime& time : times_with_failures("ttft=1s@99,e2el=2s@99,itl=1s@99")) {
+    ASSERT_TRUE(time.found) << to_text(time.bound);
+    EXPECT_EQ(time.found->value, never) << to_text(time.bound);
+  }
+}
+
+TEST(BoundedTimes, AreNoneWithoutASteadyPart) {
+  EXPECT_FALSE(bounded_times(slices_at(200, 4), closed_loop(8, 4), read_bounds("ttft=1s")).front().found);
+}
+
+TEST(SteadyFigures, ARefusedRequestIsNotTheFirstAnswer) {
+  std::vector<Answer> answers = closed_loop(8, 30);
+  answers.front() = answer_of(0, 5.1, 10, 20);
+  answers[1].due = answers[1].sent = answers[1].ended = start - Seconds{0.001};
+  answers[1].failure = "status 429";
+  answers[1].arrivals.clear();
+  const SteadyFigures figures = steady_figures(slices_at(200, 30), answers, start);
+  ASSERT_TRUE(figures.begin) << figures.why_not_steady;
+  EXPECT_GE(figures.begin->value(), 5.1);
 }
 
 TEST(AnswerCounts, NoFailureIsDropped) {

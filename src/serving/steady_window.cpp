@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace zeus::serving {
 
@@ -22,7 +23,8 @@ constexpr Seconds least_time{5};  // that of so many slices
 constexpr std::size_t compared_parts = 10;
 constexpr double answers_in_window = 2.0;  // how long it lasts at least, in times of an answer
 
-// From the end of the last answer whose request was sent before any had ended, until the last request was sent.
+// From the end of the last answer whose request was sent before any whole one had ended, until the last request was
+// sent. A server that refuses a request at once has not answered one yet.
 struct Bounds {
   Instant begin;
   Instant end;
@@ -33,7 +35,8 @@ std::optional<Bounds> bounds_of(std::span<const Answer> answers) {
   if (answers.empty()) {
     return std::nullopt;
   }
-  const Instant first_end = std::ranges::min(answers, {}, &Answer::ended).ended;
+  const auto end_of = [](const Answer& answer) { return std::pair{!answer.is_whole(), answer.ended}; };
+  const Instant first_end = std::ranges::min(answers, {}, end_of).ended;
   Bounds bounds{.begin = first_end, .end = {}, .mean_time = {}};
   for (const Answer& answer : answers) {
     bounds.end = std::max(bounds.end, answer.sent);

@@ -19,9 +19,9 @@ struct SteadyWindow {
   [[nodiscard]] bool is_there() const { return why_not.empty(); }
 };
 
-// From when every request that was sent before the first answer ended has ended, until the last request is sent. Then
-// tenths are dropped from the beginning until neither pieces of text, power nor requests in flight differ between its
-// first half or tenth and the rest. At most half of it is dropped.
+// From when every request that was sent before the first whole answer ended has ended, until the last request is sent.
+// Then tenths are dropped from the beginning until neither pieces of text, power nor requests in flight differ between
+// its first half or tenth and the rest. At most half of it is dropped.
 SteadyWindow steady_window(std::span<const Slice> slices, std::span<const Tally> tallies,
                            std::span<const Answer> answers);
 

@@ -1,102 +1,41 @@
 #include "serving/tuning.hpp"
 
-#include "base/amount_text.hpp"
-#include "base/printable.hpp"
-
-#include <zeus/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
 namespace zeus::serving {
 
 namespace {
 
-constexpr std::array<int, 4> known_percents{50, 90, 95, 99};
 constexpr std::size_t misses_to_end = 2;
 constexpr std::uint64_t most_effort = 8;
 constexpr std::size_t most_refined = 2;
 // A limit that is so near to what a GPU draws, or to the lowest one, leaves too little room for limits between.
 constexpr double room_for_limits = 1.15;
 
-[[noreturn]] void refuse_bound(std::string_view text) {
-  throw Error{ErrorKind::invalid_argument, fmt::format("{} is not a bound of latency", in_quotes(text)),
-              "write as in ttft=0.5s,itl=50ms@99: ttft, itl or e2el, a time, and @50, @90, @95 or @99"};
-}
-
-LatencyBound bound_in(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) {
-    refuse_bound(text);
+Verdict verdict_on(const AnswerCounts& answers, const BoundedTime& time) {
+  const auto name = field::name_of(time.bound.timed);
+  if (!time.found) {
+    return {.why_not = fmt::format("{} is unknown", name)};
   }
-  const auto timed = field::named<Timed>(text.substr(0, equals));
-  std::string_view time = text.substr(equals + 1);
-  LatencyBound bound;
-  if (const std::size_t at = time.find('@'); at != std::string_view::npos) {
-    const std::string_view percent = time.substr(at + 1);
-    const auto [end, error] = std::from_chars(percent.data(), percent.data() + percent.size(), bound.percent);
-    if (error != std::errc{} || end != percent.data() + percent.size()) {
-      refuse_bound(text);
-    }
-    time = time.substr(0, at);
-  }
-  if (!timed || std::ranges::find(known_percents, bound.percent) == known_percents.end()) {
-    refuse_bound(text);
-  }
-  bound.timed = *timed;
-  bound.most = parse_seconds(time);
-  if (bound.most <= Seconds{0}) {
-    refuse_bound(text);
-  }
-  return bound;
-}
-
-const std::optional<Times>& times_in(const SteadyFigures& figures, Timed timed) {
-  switch (timed) {
-    case Timed::first:
-      return figures.time_to_first_token;
-    case Timed::between:
-      return figures.time_between_tokens;
-    case Timed::whole:
-      break;
-  }
-  return figures.time_per_answer;
-}
-
-const TimePercentile& percentile_in(const Times& times, int percent) {
-  switch (percent) {
-    case 50:
-      return times.p50;
-    case 90:
-      return times.p90;
-    case 95:
-      return times.p95;
-    default:
-      return times.p99;
-  }
-}
-
-Verdict verdict_on(const SteadyFigures& figures, const LatencyBound& bound) {
-  const std::optional<Times>& times = times_in(figures, bound.timed);
-  if (!times) {
-    return {.why_not = fmt::format("{} is unknown", field::name_of(bound.timed))};
-  }
-  const TimePercentile& found = percentile_in(*times, bound.percent);
-  const bool may_be_within = found.value <= bound.most;
-  if (!found.high) {
-    return {.why_not = fmt::format("too few answers to know {} at {} %", field::name_of(bound.timed), bound.percent),
+  const bool may_be_within = time.found->value <= time.bound.most;
+  if (!time.found->high) {
+    return {.why_not = fmt::format("too few answers to know {} at {} %", name, time.bound.percent),
             .is_unclear = may_be_within};
   }
-  if (*found.high <= bound.most) {
+  if (*time.found->high <= time.bound.most) {
     return {};
   }
-  return {.why_not = fmt::format("{} at {} % may be {:.4g} ms", field::name_of(bound.timed), bound.percent,
-                                 Milliseconds{*found.high}.value()),
+  if (*time.found->high == never) {
+    return {.why_not = fmt::format("{} of {} requests failed, {} at {} % may be that of one of them", answers.failed,
+                                   answers.sent, name, time.bound.percent),
+            .is_unclear = may_be_within};
+  }
+  return {.why_not = fmt::format("{} at {} % may be {:.4g} ms", name, time.bound.percent,
+                                 Milliseconds{*time.found->high}.value()),
           .is_unclear = may_be_within};
 }
 
@@ -121,36 +60,13 @@ const Energy& energy_per_token(const TriedSetting& one) {
 
 }  // namespace
 
-std::vector<LatencyBound> read_bounds(std::string_view text) {
-  std::vector<LatencyBound> bounds;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    bounds.push_back(bound_in(text.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return bounds;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
-
-std::string to_text(const LatencyBound& bound) {
-  return fmt::format("{}={}@{}", field::name_of(bound.timed), zeus::to_text(bound.most), bound.percent);
-}
-
-Verdict verdict_on(const BenchResult& result, const std::vector<LatencyBound>& bounds) {
-  // They have no times: a server that refuses most requests would answer the others at once.
-  const AnswerCounts& answers = result.answers;
-  const auto strictest = static_cast<std::uint64_t>(std::ranges::max(bounds, {}, &LatencyBound::percent).percent);
-  if (answers.failed * 100 > (100 - strictest) * answers.sent) {
-    return {.why_not = fmt::format("{} of {} requests failed", answers.failed, answers.sent)};
-  }
-  const SteadyFigures& figures = result.steady;
-  if (!figures.energy_per_output_token) {
-    return {.why_not = figures.why_no_energy_per_token};
+Verdict verdict_on(const BenchResult& result, const std::vector<BoundedTime>& times) {
+  if (!result.steady.energy_per_output_token) {
+    return {.why_not = result.steady.why_no_energy_per_token};
   }
   Verdict all;
-  for (const LatencyBound& bound : bounds) {
-    Verdict one = verdict_on(figures, bound);
+  for (const BoundedTime& time : times) {
+    Verdict one = verdict_on(result.answers, time);
     // One that is not kept outweighs one that is unclear.
     if (!one.why_not.empty() && (all.why_not.empty() || (all.is_unclear && !one.is_unclear))) {
       all = std::move(one);
@@ -185,11 +101,8 @@ std::vector<PowerSetting> settings_below(const SettingLimits& limits, Watts draw
   return settings;
 }
 
-Tuning::Tuning(SettingLimits limits, std::vector<LatencyBound> bounds, std::size_t steps)
-    : limits_{std::move(limits)},
-      bounds_{std::move(bounds)},
-      steps_{steps},
-      to_try_{{.limit = limits_.highest, .clock = {}}} {
+Tuning::Tuning(SettingLimits limits, std::size_t steps)
+    : limits_{std::move(limits)}, steps_{steps}, to_try_{{.limit = limits_.highest, .clock = {}}} {
 }
 
 bool Tuning::has_descended() const {
@@ -257,9 +170,9 @@ std::optional<Tuning::Step> Tuning::next() const {
   return half ? std::optional{Step{.setting = *half, .is_extra = true}} : std::nullopt;
 }
 
-void Tuning::add(BenchResult result, std::size_t gpus) {
+void Tuning::add(BenchResult result, const std::vector<BoundedTime>& times, std::size_t gpus) {
   const Step step = next().value_or(Step{});
-  Verdict verdict = verdict_on(result, bounds_);
+  Verdict verdict = verdict_on(result, times);
   if (step.effort > 1) {
     tried_.pop_back();
   } else if (tried_.empty() && result.steady.power) {

@@ -4,48 +4,26 @@
 
 #include "device/watt_range.hpp"
 #include "serving/bench_result.hpp"
+#include "serving/figures.hpp"
 
 #include <zeus/power.hpp>
 #include <zeus/units.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace zeus::serving {
 
-enum class Timed { first, between, whole };
-
-constexpr auto names_of(Timed /*timed*/) {
-  return std::array<field::Name<Timed>, 3>{{{Timed::first, "ttft"}, {Timed::between, "itl"}, {Timed::whole, "e2el"}}};
-}
-
-// So many percent of these times are at most this long.
-struct LatencyBound {
-  Timed timed = Timed::first;
-  Seconds most = {};
-  int percent = 95;
-
-  friend bool operator==(const LatencyBound&, const LatencyBound&) = default;
-};
-
-// "ttft=0.5s,itl=50ms@99": to the first token, between tokens, of a whole answer (e2el); 50, 90, 95 or 99 %, 95 if it
-// is not written. Throws an invalid_argument Error.
-std::vector<LatencyBound> read_bounds(std::string_view text);
-std::string to_text(const LatencyBound& bound);
-
-// Whether a run keeps the bounds: if the upper end of each percentile's interval is within, and no more requests have
-// failed than the strictest bound leaves out. It is unclear if each percentile itself is within, and not its upper end:
-// more requests may make it clear.
+// Whether a run keeps the bounds: if the upper end of each percentile's interval is within. It is unclear if each
+// percentile itself is within, and not its upper end: more requests may make it clear.
 struct Verdict {
   std::string why_not = {};  // empty: within all bounds
   bool is_unclear = false;
 };
-Verdict verdict_on(const BenchResult& result, const std::vector<LatencyBound>& bounds);
+Verdict verdict_on(const BenchResult& result, const std::vector<BoundedTime>& times);
 
 struct TriedSetting {
   PowerSetting setting = {};
@@ -70,7 +48,7 @@ std::vector<PowerSetting> settings_below(const SettingLimits& limits, Watts draw
 class Tuning {
  public:
   // Measures the highest limit first.
-  Tuning(SettingLimits limits, std::vector<LatencyBound> bounds, std::size_t steps);
+  Tuning(SettingLimits limits, std::size_t steps);
 
   struct Step {
     PowerSetting setting = {};
@@ -82,8 +60,8 @@ class Tuning {
   // the next lower one, until two in a row are not within the bounds, or one takes clearly more energy for a token than
   // the best; then two between the best and the next lower one, if that is not within the bounds. Nothing at the end.
   [[nodiscard]] std::optional<Step> next() const;
-  // The result of what was next; there is such a step. `gpus`: how many were set.
-  void add(BenchResult result, std::size_t gpus);
+  // The result of what was next, and its times at each bound; there is such a step. `gpus`: how many were set.
+  void add(BenchResult result, const std::vector<BoundedTime>& times, std::size_t gpus);
 
   [[nodiscard]] const std::vector<TriedSetting>& tried() const { return tried_; }
   // The one within the bounds that takes the least energy for a token; nothing if none is within.
@@ -94,7 +72,6 @@ class Tuning {
   [[nodiscard]] std::optional<PowerSetting> between() const;
 
   SettingLimits limits_;
-  std::vector<LatencyBound> bounds_;
   std::size_t steps_;
   std::vector<PowerSetting> to_try_;  // from the highest down
   std::size_t refined_ = 0;           // how many of the tried ones lie between others; the last ones

@@ -53,7 +53,7 @@ TEST(BenchTruth, TheEnergyOfATokenAndOfAnAnswerIsWithinItsInterval) {
   std::uint64_t not_steady = 0;
   for (std::uint64_t number = 0; number < all; ++number) {
     const Situation situation = drawn_situation(number);
-    const serving::BenchResult result = ServedMachine{situation}.bench(situation.seed);
+    const serving::BenchResult result = ServedMachine{situation}.bench(situation.seed).result;
     if (!result.steady.energy_per_output_token || !result.steady.energy_per_answer) {
       ++not_steady;
       std::printf("%llu: %s\n", static_cast<unsigned long long>(number), result.steady.why_no_energy_per_token.c_str());

@@ -25,7 +25,7 @@ bool write_run(const zeus::FileTree& folder, std::uint64_t number) {
   for (int gpu = 0; gpu < static_cast<int>(situation.gpus.size()); ++gpu) {
     result.gpus.push_back({.index = gpu, .uuid = {}, .name = std::string{situation.gpus.front().product()}});
   }
-  const zeus::serving::BenchRun run = zeus::test::ServedMachine{situation}.run(situation.seed);
+  const zeus::serving::BenchRun run = zeus::test::ServedMachine{situation}.bench(situation.seed).run;
   put_figures(run, result);
   if (!result.steady.energy_per_output_token || !result.steady.time_between_tokens) {
     return false;

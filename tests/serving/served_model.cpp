@@ -12,7 +12,8 @@ ServedModel::ServedModel(const ServedShape& shape, std::uint64_t seed, const Clo
       keeps_{keeps},
       lengths_{seed, 1},
       moments_{seed, 2},
-      jitter_{seed, 3} {
+      jitter_{seed, 3},
+      refusals_{seed, 4} {
   if (shape_.rate) {
     next_due_ = clock.now() + Seconds{moments_.exponential() / *shape_.rate};
   } else {
@@ -22,17 +23,33 @@ ServedModel::ServedModel(const ServedShape& shape, std::uint64_t seed, const Clo
   }
 }
 
+// A request of a closed loop that is refused leaves its place to the next one.
 void ServedModel::send(Instant due) {
-  const std::uint64_t more = lengths_.below(shape_.most_pieces - shape_.fewest_pieces + 1);
-  waiting_.push_back({.number = answers_.size(), .left = shape_.fewest_pieces + more});
+  while (send_one(due) && !shape_.rate && sent_ < shape_.requests) {
+  }
+}
+
+bool ServedModel::send_one(Instant due) {
+  const std::uint64_t pieces = shape_.fewest_pieces + lengths_.below(shape_.most_pieces - shape_.fewest_pieces + 1);
+  const bool is_refused = shape_.refused > 0 && refusals_.uniform() < shape_.refused;
   ++sent_;
+  ended_ += is_refused ? 1 : 0;
+  if (!is_refused) {
+    waiting_.push_back({.number = answers_.size(), .left = pieces});
+  }
   if (keeps_) {
     serving::Answer answer;
     answer.due = due;
     answer.sent = due;
-    answer.usage = serving::Usage{.prompt_tokens = 10, .output_tokens = waiting_.back().left * shape_.tokens_of_piece};
+    if (is_refused) {
+      answer.ended = due;
+      answer.failure = "status 429";
+    } else {
+      answer.usage = serving::Usage{.prompt_tokens = 10, .output_tokens = pieces * shape_.tokens_of_piece};
+    }
     answers_.push_back(answer);
   }
+  return is_refused;
 }
 
 void ServedModel::end_step(Instant now) {

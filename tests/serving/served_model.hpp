@@ -30,6 +30,7 @@ struct ServedShape {
   std::uint64_t fewest_pieces = 20;
   std::uint64_t most_pieces = 200;
   std::uint64_t tokens_of_piece = 1;
+  double refused = 0;  // so large a part of the requests, at once
 };
 
 class ServedModel final : public serving::Traffic {
@@ -60,6 +61,8 @@ class ServedModel final : public serving::Traffic {
   };
 
   void send(Instant due);
+  // Whether it is refused.
+  bool send_one(Instant due);
   void end_step(Instant now);
   void begin_step(Instant now);
 
@@ -71,6 +74,7 @@ class ServedModel final : public serving::Traffic {
   Random lengths_;
   Random moments_;
   Random jitter_;
+  Random refusals_;
   std::deque<Running> waiting_;
   std::vector<Running> running_;
   std::optional<Instant> step_ends_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace zeus::test {
 
@@ -69,7 +70,7 @@ void ServedMachine::set(const PowerSetting& setting) {
   }
 }
 
-serving::BenchRun ServedMachine::run(std::uint64_t seed, std::uint64_t effort) {
+Benched ServedMachine::bench(std::uint64_t seed, std::uint64_t effort) {
   ServedShape shape = situation_.shape;
   shape.requests *= effort;
   ServedModel* served = nullptr;
@@ -87,18 +88,13 @@ serving::BenchRun ServedMachine::run(std::uint64_t seed, std::uint64_t effort) {
                     true};
   served = &model;
   clock_.set_world([&] { return model.work(); });
-  serving::BenchRun run = serving::run_bench(model, *monitor_, clock_, [&](Instant until) {
-    clock_.sleep_until(until);
-    return true;
-  });
+  Benched benched{.run = serving::run_bench(model, *monitor_, clock_, [&](Instant until) {
+                    clock_.sleep_until(until);
+                    return true;
+                  })};
+  put_figures(benched.run, benched.result);
   clock_.set_world(nullptr);
-  return run;
-}
-
-serving::BenchResult ServedMachine::bench(std::uint64_t seed, std::uint64_t effort) {
-  serving::BenchResult result;
-  put_figures(run(seed, effort), result);
-  return result;
+  return benched;
 }
 
 namespace {
@@ -126,15 +122,19 @@ PointOfRunning point_of(const Situation& situation, const std::optional<PowerSet
 }
 
 void add_times(const std::vector<serving::Answer>& answers, LongRun& run) {
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  std::size_t refused = 0;
   for (std::size_t i = answers.size() / 20; i < answers.size(); ++i) {
     const serving::Answer& answer = answers[i];
+    refused += answer.is_whole() ? 0 : 1;
     for (std::size_t k = 0; k < answer.arrivals.size(); ++k) {
       const Instant from = k == 0 ? answer.due : answer.arrivals[k - 1];
       (k == 0 ? run.first : run.between).push_back((answer.arrivals[k] - from).value());
     }
   }
-  std::ranges::sort(run.first);
-  std::ranges::sort(run.between);
+  const std::size_t gaps_of_one = run.between.size() / std::max<std::size_t>(run.first.size(), 1);
+  run.between.insert(run.between.end(), refused * gaps_of_one, endless);
+  run.first.insert(run.first.end(), refused, endless);
 }
 
 }  // namespace

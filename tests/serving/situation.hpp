@@ -34,6 +34,11 @@ struct Situation {
 
 Situation drawn_situation(std::uint64_t number);
 
+struct Benched {
+  serving::BenchRun run = {};
+  serving::BenchResult result = {};
+};
+
 // Its GPUs, and what measures them.
 class ServedMachine {
  public:
@@ -43,10 +48,8 @@ class ServedMachine {
   ~ServedMachine() = default;
 
   void set(const PowerSetting& setting);
-  // One run under the present setting, with so many times the requests of the situation.
-  serving::BenchRun run(std::uint64_t seed, std::uint64_t effort = 1);
-  // Its figures.
-  serving::BenchResult bench(std::uint64_t seed, std::uint64_t effort = 1);
+  // The figures of one run under the present setting, with so many times the requests of the situation.
+  Benched bench(std::uint64_t seed, std::uint64_t effort = 1);
 
  private:
   Situation situation_;
@@ -59,7 +62,7 @@ class ServedMachine {
 struct LongRun {
   double energy_per_token = 0;
   double energy_per_answer = 0;
-  // Sorted, if they were asked for.
+  // If they were asked for; those that refused requests lack are infinite.
   std::vector<double> first = {};
   std::vector<double> between = {};
 };

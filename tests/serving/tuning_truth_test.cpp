@@ -2,6 +2,8 @@
 // in the long run, and how much more energy it takes than the best setting that keeps them.
 
 #include "base/random.hpp"
+#include "serving/figures.hpp"
+#include "serving/latency_bound.hpp"
 #include "serving/tuning.hpp"
 #include "situation.hpp"
 #include "tests/support/population.hpp"
@@ -9,12 +11,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,9 +33,11 @@ constexpr std::uint64_t times_as_long = 4;
 constexpr std::uint64_t times_for_the_chosen = 24;  // whose bounds are judged, and are mostly near
 constexpr std::uint64_t few_models = 6;             // too few for a percentile
 
-double value_at(const std::vector<double>& sorted, int percent) {
-  const std::size_t place = sorted.size() * static_cast<std::size_t>(percent) / 100;
-  return sorted[std::min(place, sorted.size() - 1)];
+double value_at(std::vector<double> values, int percent) {
+  const std::size_t place = std::min(values.size() * static_cast<std::size_t>(percent) / 100, values.size() - 1);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
 }
 
 const std::vector<double>& times_in(const LongRun& run, Timed timed) {
@@ -57,7 +63,15 @@ Situation drawn_for_tuning(std::uint64_t number) {
   Random random{20261127, number};
   one.shape.requests = 400 + random.below(400);
   one.memory = random.uniform(0.3, 0.9);
+  // A third of the servers refuse some requests.
+  one.shape.refused = random.below(3) == 0 ? random.uniform(0.001, 0.02) : 0.0;
   return one;
+}
+
+// Without those that refused requests lack.
+std::vector<double> answered(std::vector<double> values) {
+  std::erase(values, std::numeric_limits<double>::infinity());
+  return values;
 }
 
 std::vector<LatencyBound> drawn_bounds(const LongRun& highest, std::uint64_t number) {
@@ -67,10 +81,11 @@ std::vector<LatencyBound> drawn_bounds(const LongRun& highest, std::uint64_t num
   const double between = random.uniform(1.05, 2.0);
   const int percent = random.below(2) == 0 ? 50 : 95;
   bounds.push_back(
-      {.timed = Timed::first, .most = Seconds{value_at(highest.first, percent) * first}, .percent = percent});
+      {.timed = Timed::first, .most = Seconds{value_at(answered(highest.first), percent) * first}, .percent = percent});
   const int other = random.below(2) == 0 ? 90 : 99;
-  bounds.push_back(
-      {.timed = Timed::between, .most = Seconds{value_at(highest.between, other) * between}, .percent = other});
+  bounds.push_back({.timed = Timed::between,
+                    .most = Seconds{value_at(answered(highest.between), other) * between},
+                    .percent = other});
   return bounds;
 }
 
@@ -87,10 +102,13 @@ Judged judge(std::uint64_t number) {
   const LongRun highest = long_run(situation, times_as_long, PowerSetting{.limit = limits.highest, .clock = {}}, true);
   const std::vector<LatencyBound> bounds = drawn_bounds(highest, number);
   ServedMachine machine{situation};
-  serving::Tuning tuning{limits, bounds, steps};
+  serving::Tuning tuning{limits, steps};
   for (std::uint64_t run = 0; const auto step = tuning.next(); ++run) {
     machine.set(step->setting);
-    tuning.add(machine.bench(situation.seed + 100 + run, step->effort), situation.gpus.size());
+    Benched benched = machine.bench(situation.seed + 100 + run, step->effort);
+    const std::vector<serving::BoundedTime> times =
+        serving::bounded_times(benched.run.slices, benched.run.answers, bounds);
+    tuning.add(std::move(benched.result), times, situation.gpus.size());
   }
   const auto& power = tuning.tried().front().result.steady.power;
   std::vector<PowerSetting> settings{tuning.tried().front().setting};
@@ -123,14 +141,29 @@ std::uint64_t tuned_population() {
   return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : drawn<std::uint64_t>(few_models);
 }
 
+// Each on its own; on all processors.
+std::vector<Judged> judge_all(std::uint64_t count) {
+  std::vector<Judged> judged(count);
+  std::atomic<std::uint64_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    threads.emplace_back([&] {
+      for (std::uint64_t number = next++; number < count; number = next++) {
+        judged[number] = judge(number);
+      }
+    });
+  }
+  threads.clear();
+  return judged;
+}
+
 TEST(TuningTruth, BoundsHoldAndLittleEnergyIsLost) {
   const std::uint64_t all = tuned_population();
   std::uint64_t recommended = 0;
   std::uint64_t broken = 0;
   std::uint64_t missed = 0;
   std::vector<double> more;
-  for (std::uint64_t number = 0; number < all; ++number) {
-    const Judged judged = judge(number);
+  for (const Judged& judged : judge_all(all)) {
     recommended += judged.recommends ? 1 : 0;
     broken += judged.is_broken ? 1 : 0;
     missed += !judged.recommends && judged.one_would_keep ? 1 : 0;
