@@ -367,6 +367,7 @@ Comparison compare(const BenchResult& first, const BenchResult& second) {
   note_if_different(differences, "load", load_text(first), load_text(second));
   note_if_different(differences, "prompts", first.prompts, second.prompts);
   note_if_different(differences, "most tokens", first.max_tokens, second.max_tokens);
+  note_if_different(differences, "ignore_eos", first.ignore_eos, second.ignore_eos);
   note_if_different(differences, "interface", field::name_of(first.route), field::name_of(second.route));
   return comparison;
 }

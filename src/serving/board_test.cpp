@@ -83,6 +83,13 @@ TEST(Comparison, ADifferenceIsClearIfItsIntervalLeavesNothingOut) {
   EXPECT_FALSE(compare(entries[1].result, near).figures.front().is_clear());
 }
 
+TEST(Comparison, NamesThatOnlyOneMadeAnswersGoOn) {
+  BenchResult first = several()[1].result;
+  BenchResult second = first;
+  second.ignore_eos = true;
+  EXPECT_EQ(compare(first, second).differences, (std::vector<std::string>{"ignore_eos: false and true"}));
+}
+
 TEST(Comparison, OfWhatIsUnknownIsUnknownWithTheReason) {
   const auto entries = several();
   const Comparison comparison = compare(entries[0].result, entries.back().result);
