@@ -1,16 +1,17 @@
 """A small served model for tests: it speaks OpenAI's HTTP, makes the tokens of all answers under way step by step, as fast as
 the virtual GPUs' clock allows, and writes down what it sent. Run it under `zeus virtual`.
 
-  token_server.py LOG [--port N] [--gpus 0] [--dialect NAME] [--step SECONDS] [--trouble NAME] [--every N]
+  token_server.py LOG [--port N] [--gpus 0] [--dialect NAME] [--step SECONDS] [--trouble NAME] [--every N] [--lost-at N]
 
-It prints its port. LOG gets one JSON object a line: {"answer": ...} for each answer, and {"step": ...} for each step, with the
-true energy of its GPUs until then.
+It prints its port. A model that is called like a dialect or a trouble has it, whatever the options say. LOG gets one JSON object a
+line: {"answer": ...} for each answer, and {"step": ...} for each step, with the true energy of its GPUs until then.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import collections
 import contextlib
 import ctypes
 import json
@@ -54,6 +55,9 @@ class Gpus:
         for number in self.numbers if self.driver else []:
             assert self.driver.zeus_virtual_submit_load(number, text.encode()) == 0
 
+    def lose(self) -> None:
+        assert self.driver.zeus_virtual_add_fault(b"lost") == 0
+
     def truth(self) -> tuple[float, float, float]:
         """The time, the energy of all and the lowest speed."""
         if not self.driver:
@@ -69,7 +73,7 @@ class Gpus:
 class Answer:
     def __init__(self, server: Server, writer: asyncio.StreamWriter, asked: dict, chat: bool, trouble: str) -> None:
         self.server, self.writer, self.chat, self.trouble = server, writer, chat, trouble
-        self.kind = server.dialect
+        self.kind = DIALECTS.get(asked["model"], server.dialect)
         self.wanted = asked["max_tokens"]
         text = asked.get("prompt") or " ".join(message["content"] for message in asked["messages"])
         self.prompt_tokens = len(text.split())
@@ -159,7 +163,7 @@ class Server:
         self.waiting: list[Answer] = []
         self.running: list[Answer] = []
         self.wake = asyncio.Event()
-        self.requests = 0
+        self.requests: collections.Counter[str] = collections.Counter()
         self.tokens = 0
 
     def note(self, what: dict) -> None:
@@ -203,11 +207,16 @@ class Server:
             return self.plain(writer, 200, {"object": "list", "data": [{"id": "tiny", "owned_by": self.options.owner}]})
         if method != "POST" or path not in ("/v1/chat/completions", "/v1/completions"):
             return self.plain(writer, 404, {"error": {"message": "no such path"}})
-        self.requests += 1
-        trouble = self.options.trouble if self.requests % self.options.every == 0 else ""
+        asked = json.loads(body)
+        model = asked["model"]
+        self.requests[model] += 1
+        if self.requests[model] == self.options.lost_at:
+            self.gpus.lose()
+        trouble = model if model in TROUBLES else self.options.trouble
+        if self.requests[model] % self.options.every:
+            trouble = ""
         if trouble and await self.refuse(writer, trouble):
             return None
-        asked = json.loads(body)
         one = Answer(self, writer, asked, path.endswith("chat/completions"), trouble)
         one.begin()
         self.waiting.append(one)
@@ -256,6 +265,7 @@ async def main() -> None:
     parser.add_argument("--owner", default="test")
     parser.add_argument("--trouble", choices=("", *TROUBLES), default="")
     parser.add_argument("--every", type=int, default=5)
+    parser.add_argument("--lost-at", type=int, help="the request at which the GPUs are lost")
     server = Server(parser.parse_args())
     listener = await asyncio.start_server(server.serve, "127.0.0.1", server.options.port)
     print(listener.sockets[0].getsockname()[1], flush=True)
