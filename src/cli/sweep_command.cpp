@@ -121,7 +121,8 @@ std::string results_text(const sweep::LedgerContent& ledger, bool in_colour) {
       reasons += fmt::format("  run {}: {}\n", run.started.run, printable(shortened(run.ended->why, 300)));
     }
   }
-  return table.text() + reasons;
+  const std::string shared = sweep::beside_text(ledger);
+  return table.text() + reasons + (shared.empty() ? "" : fmt::format("  {}\n", shared));
 }
 
 // "Tesla V100-PCIE-32GB" as a part of a file's name.

@@ -147,6 +147,7 @@ class EpochAccount {
   void hear(const trial::Progress& progress) {
     if (const auto* const metric = std::get_if<trial::MetricSeen>(&progress)) {
       metric_ = std::isfinite(metric->value) ? std::optional{metric->value} : std::nullopt;
+      is_new_ = true;
     } else if (const auto* const epochs = std::get_if<trial::EpochsDone>(&progress)) {
       end_epochs(epochs->count);
     }
@@ -157,6 +158,11 @@ class EpochAccount {
       settle_oldest();
     }
     monitor_.cancel(one_epoch);
+    // Printed after the line of its epoch, as by a program that names the epoch when it begins.
+    if (is_new_ && !metrics_.empty() && !metrics_.front()) {
+      metrics_.erase(metrics_.begin());
+      metrics_.push_back(metric_);
+    }
     const bool several = rest_.epochs > 0;
     const Sum& sum = several ? rest_ : first_;
     figures.epochs = first_.epochs + rest_.epochs;
@@ -187,6 +193,7 @@ class EpochAccount {
     if (metrics_.size() + count <= most_runs_of_an_entry) {
       metrics_.insert(metrics_.end(), count, metric_);
     }
+    is_new_ = false;
     if (unsettled_.size() > most_unsettled) {
       settle_oldest();
     }
@@ -205,6 +212,7 @@ class EpochAccount {
 
   Monitor& monitor_;
   std::optional<double> metric_;
+  bool is_new_ = false;  // printed since the last epoch ended
   std::vector<std::optional<double>> metrics_;
   std::deque<Unsettled> unsettled_;
   Sum first_;  // with the program's start

@@ -139,6 +139,7 @@ void add_event(LedgerContent& content, const RunEnded& ended) {
   }
   KnownRun& run = content.runs[ended.run - 1];
   run.ended = ended;
+  run.begun_by_then = content.runs.size();
   if (run.started.host.empty() && !ended.figures.node.empty()) {
     run.started.host = ended.figures.node;
     run.started.place = ended.figures.node;

@@ -31,6 +31,7 @@ struct KnownEntry {
 struct KnownRun {
   RunStarted started;
   std::optional<RunEnded> ended;
+  std::size_t begun_by_then = 0;  // how many runs had begun when it ended
 };
 
 struct LedgerContent {

@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace zeus::sweep {
 
@@ -58,7 +61,40 @@ std::string csv_line(const std::vector<std::string>& fields) {
   return line + '\n';
 }
 
-void write_run(records::JsonWriter& json, const KnownRun& run) {
+// When a run had a GPU, on its host's monotonic clock.
+struct Use {
+  const KnownRun* run = nullptr;
+  Seconds begin = {};
+  Seconds end = {};
+};
+
+// The host's clock begins again when it is restarted; the ledger knows what came after what.
+bool are_together(const Use& one, const Use& other) {
+  const bool in_order = one.run->started.run < other.run->started.run;
+  const KnownRun& first = in_order ? *one.run : *other.run;
+  const KnownRun& second = in_order ? *other.run : *one.run;
+  return one.begin < other.end && other.begin < one.end && second.started.run <= first.begun_by_then;
+}
+
+std::map<std::pair<std::string, std::string>, std::vector<Use>> uses_of_gpus(const LedgerContent& ledger) {
+  std::map<std::pair<std::string, std::string>, std::vector<Use>> uses;
+  for (const KnownRun& run : ledger.runs) {
+    const RunFigures& figures = figures_of(run);
+    if (figures.start_monotonic && figures.time) {
+      for (const RunGpu& gpu : figures.gpus) {
+        uses[{run.started.host, gpu.uuid}].push_back(
+            {.run = &run, .begin = *figures.start_monotonic, .end = *figures.start_monotonic + *figures.time});
+      }
+    }
+  }
+  return uses;
+}
+
+std::string numbers_text(const std::vector<std::uint64_t>& runs) {
+  return fmt::format("{}", fmt::join(runs, " "));
+}
+
+void write_run(records::JsonWriter& json, const KnownRun& run, const std::vector<std::uint64_t>& beside) {
   const RunFigures& figures = figures_of(run);
   const std::string why = run.ended ? run.ended->why : "it is running";
   json.put("run", run.started.run);
@@ -78,6 +114,7 @@ void write_run(records::JsonWriter& json, const KnownRun& run) {
   json.put("time_s", figures.time, why);
   json.put("energy_j", figures.energy, figures.energy_unknown.empty() ? why : figures.energy_unknown);
   json.put("gpus", figures.gpus);
+  json.put("runs_beside", beside);
   json.put("epochs", figures.epochs);
   json.put("epoch_time_s", figures.epoch_time, "no epoch was seen");
   json.put("epoch_energy_j", figures.epoch_energy, "no epoch was seen, or its energy is unknown");
@@ -133,21 +170,44 @@ std::optional<double> last_metric(const RunFigures& figures) {
   return figures.metrics.empty() ? std::nullopt : figures.metrics.back();
 }
 
+std::vector<std::vector<std::uint64_t>> runs_beside(const LedgerContent& ledger) {
+  std::vector<std::set<std::uint64_t>> beside(ledger.runs.size());
+  for (auto& [gpu, uses] : uses_of_gpus(ledger)) {
+    std::vector<Use> in_order = uses;
+    std::ranges::sort(in_order, {}, &Use::begin);
+    for (auto one = in_order.begin(); one != in_order.end(); ++one) {
+      for (auto other = one + 1; other != in_order.end() && other->begin < one->end; ++other) {
+        if (are_together(*one, *other)) {
+          beside[one->run->started.run - 1].insert(other->run->started.run);
+          beside[other->run->started.run - 1].insert(one->run->started.run);
+        }
+      }
+    }
+  }
+  std::vector<std::vector<std::uint64_t>> runs;
+  for (const std::set<std::uint64_t>& of_one : beside) {
+    runs.emplace_back(of_one.begin(), of_one.end());
+  }
+  return runs;
+}
+
+std::string beside_text(const LedgerContent& ledger) {
+  const std::vector<std::vector<std::uint64_t>> beside = runs_beside(ledger);
+  const auto count = std::ranges::count_if(beside, [](const auto& runs) { return !runs.empty(); });
+  return count == 0 ? ""
+                    : fmt::format(
+                          "{} runs shared a GPU with others at the same time, and have the energy of these in "
+                          "theirs; `zeus: {{gpus: 1}}` in the queue gives each a GPU of its own",
+                          count);
+}
+
 std::string results_csv(const LedgerContent& ledger) {
   const std::vector<std::string> names = parameter_names(ledger);
   const std::vector<std::string> before{"run", "state", "exit_code", "host", "place"};
-  const std::vector<std::string> after{"gpu",
-                                       "limit_in_force_w",
-                                       "time_s",
-                                       "energy_j",
-                                       "energy_uncertainty_j",
-                                       "energy_systematic_j",
-                                       "epochs",
-                                       "epoch_time_s",
-                                       "epoch_energy_j",
-                                       "metric",
-                                       "why",
-                                       "command"};
+  const std::vector<std::string> after{
+      "gpu",    "limit_in_force_w", "time_s",         "energy_j", "energy_uncertainty_j", "energy_systematic_j",
+      "epochs", "epoch_time_s",     "epoch_energy_j", "metric",   "runs_beside",          "why",
+      "command"};
   std::vector<std::string> titles = before;
   for (const std::string& name : names) {
     const bool is_taken =
@@ -156,6 +216,7 @@ std::string results_csv(const LedgerContent& ledger) {
   }
   titles.insert(titles.end(), after.begin(), after.end());
   std::string csv = csv_line(titles);
+  const std::vector<std::vector<std::uint64_t>> beside = runs_beside(ledger);
   for (const KnownRun& run : ledger.runs) {
     const RunFigures& figures = figures_of(run);
     std::vector<std::string> fields{fmt::format("{}", run.started.run), state_text(run), number_text(figures.exit_code),
@@ -169,7 +230,8 @@ std::string results_csv(const LedgerContent& ledger) {
           energy ? fmt::format("{}", energy->value.value()) : "",
           energy ? fmt::format("{}", energy->uncertainty.value()) : "", energy ? number_text(energy->systematic) : "",
           fmt::format("{}", figures.epochs), number_text(figures.epoch_time), number_text(figures.epoch_energy),
-          number_text(last_metric(figures)), run.ended ? run.ended->why : std::string{}, run.started.command}) {
+          number_text(last_metric(figures)), numbers_text(beside[run.started.run - 1]),
+          run.ended ? run.ended->why : std::string{}, run.started.command}) {
       fields.push_back(std::move(field));
     }
     csv += csv_line(fields);
@@ -179,8 +241,11 @@ std::string results_csv(const LedgerContent& ledger) {
 
 std::string results_json(const LedgerContent& ledger) {
   records::JsonWriter json;
+  const std::vector<std::vector<std::uint64_t>> beside = runs_beside(ledger);
   json.object([&] {
-    json.put_list("runs", ledger.runs, [&](const KnownRun& run) { json.object([&] { write_run(json, run); }); });
+    json.put_list("runs", ledger.runs, [&](const KnownRun& run) {
+      json.object([&] { write_run(json, run, beside[run.started.run - 1]); });
+    });
   });
   return json.take();
 }
@@ -214,6 +279,9 @@ records::Findings results_findings(const LedgerContent& ledger) {
                                                         "run, with the half-width of its 95 % interval.",
                                                         done, ledger.runs.size())},
                              .sections = {}};
+  if (std::string shared = beside_text(ledger); !shared.empty()) {
+    findings.paragraphs.push_back(std::move(shared));
+  }
   if (!series.points.empty()) {
     findings.sections.push_back(
         {.title = "Energy and time",

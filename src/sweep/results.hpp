@@ -4,6 +4,8 @@
 #include "records/findings.hpp"
 #include "sweep/ledger.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,12 @@ std::string state_text(const KnownRun& run);
 std::string gpu_text(const RunFigures& figures);
 // The last metric that it printed.
 std::optional<double> last_metric(const RunFigures& figures);
+
+// Of each run, the numbers of those that used one of its GPUs at the same time, in their order: its energy has theirs
+// in it.
+std::vector<std::vector<std::uint64_t>> runs_beside(const LedgerContent& ledger);
+// How many runs had others beside them, and what helps; empty if none had.
+std::string beside_text(const LedgerContent& ledger);
 
 std::string results_csv(const LedgerContent& ledger);
 std::string results_json(const LedgerContent& ledger);

@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +65,7 @@ TEST(Results, ACsvHasAColumnForEachParameterAndQuotesWhatNeedsIt) {
   EXPECT_THAT(csv, HasSubstr("run,state,exit_code,host,place,batch_size,optimizer,power_limit,gpu,"));
   EXPECT_THAT(
       csv,
-      HasSubstr("\n1,done,0,h,h,16,adam,100,2 x V100,100,12,2400,7,,3,4,800,0.85,,\"train --name \"\"x, y\"\"\"\n"));
+      HasSubstr("\n1,done,0,h,h,16,adam,100,2 x V100,100,12,2400,7,,3,4,800,0.85,,,\"train --name \"\"x, y\"\"\"\n"));
   EXPECT_THAT(csv, HasSubstr("\n4,failed,1,"));
 }
 
@@ -73,6 +75,60 @@ TEST(Results, ACsvHasNoTwoColumnsOfOneName) {
   const std::string csv = results_csv(ledger);
   EXPECT_THAT(csv, HasSubstr("place,parameter_epochs,parameter_gpu,parameter_run,batch_size,"));
   EXPECT_THAT(csv, HasSubstr("\n1,done,0,h,h,7,gpu0,first,"));
+}
+
+RunEnded end_on(const std::string& gpu, std::uint64_t run, double begin, double end) {
+  RunEnded ended{.run = run, .outcome = Outcome::done, .why = "", .figures = {}};
+  ended.figures.gpus = {{gpu, "V100", Watts{100}}};
+  ended.figures.start_monotonic = Seconds{begin};
+  ended.figures.time = Seconds{end - begin};
+  return ended;
+}
+
+// Eight runs of one host. The first four are under way at once; the others follow one another.
+LedgerContent ledger_of_one_host() {
+  LedgerContent ledger;
+  EntryTaken taken{.entry = 1, .broadcast = false, .queue = "", .content = {}};
+  taken.content.commands = {"train"};
+  taken.content.settings.repetitions = 8;
+  ledger.add(taken);
+  const auto start = [&](std::uint64_t run) {
+    ledger.add(RunStarted{.run = run, .entry = 1, .task = run - 1, .place = "h", .host = "h", .command = "train"});
+  };
+  for (std::uint64_t run = 1; run <= 4; ++run) {
+    start(run);
+  }
+  ledger.add(end_on("GPU-1", 1, 100, 120));
+  ledger.add(end_on("GPU-2", 2, 100, 120));
+  ledger.add(end_on("GPU-1", 3, 110, 130));
+  ledger.add(end_on("GPU-1", 4, 125, 140));
+  start(5);
+  ledger.add(end_on("GPU-1", 5, 140, 150));
+  start(6);
+  // The host was restarted, and its clock with it.
+  ledger.add(end_on("GPU-1", 6, 100, 120));
+  return ledger;
+}
+
+TEST(RunsBeside, AreThoseThatHadAGpuOfARunAtTheSameTime) {
+  EXPECT_THAT(runs_beside(ledger_of_one_host()), ElementsAre(ElementsAre(3), ElementsAre(), ElementsAre(1, 4),
+                                                             ElementsAre(3), ElementsAre(), ElementsAre()));
+}
+
+TEST(RunsBeside, AreCountedForPeople) {
+  EXPECT_THAT(beside_text(ledger_of_one_host()), HasSubstr("3 runs shared a GPU with others"));
+  EXPECT_EQ(beside_text(small_ledger()), "");
+}
+
+TEST(Traces, RunsThatSharedAGpuAreLeftOut) {
+  LedgerContent ledger = small_ledger();
+  for (std::size_t run = 0; run < 2; ++run) {
+    ledger.runs[run].ended->figures.start_monotonic = Seconds{5.0 + static_cast<double>(run)};
+    ledger.runs[run].begun_by_then = 2;
+  }
+  EXPECT_THAT(traces_of(ledger, {}).left_out,
+              ElementsAre("run 1 shared a GPU with run 2: give `gpus` in the queue",
+                          "run 2 shared a GPU with run 1: give `gpus` in the queue", "run 4 is not done"));
 }
 
 TEST(Traces, RunsWithALockedClockAreLeftOut) {

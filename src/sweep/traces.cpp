@@ -1,6 +1,7 @@
 #include "sweep/traces.hpp"
 
 #include "base/printable.hpp"
+#include "sweep/results.hpp"
 
 #include <zeus/error.hpp>
 
@@ -84,7 +85,8 @@ std::optional<Watts> limit_of(const KnownRun& run, const QueueEntry& entry) {
 
 class TraceWriter {
  public:
-  TraceWriter(const LedgerContent& ledger, const TraceColumns& columns) : ledger_{ledger}, columns_{columns} {}
+  TraceWriter(const LedgerContent& ledger, const TraceColumns& columns)
+      : ledger_{ledger}, columns_{columns}, beside_{runs_beside(ledger)} {}
 
   SweepTraces write() {
     for (const KnownRun& run : ledger_.runs) {
@@ -144,6 +146,9 @@ class TraceWriter {
     if (figures.gpus.empty() || !figures.epoch_energy || !figures.epoch_time || *figures.epoch_time <= Seconds{0}) {
       return "has no energy of an epoch";
     }
+    if (const std::vector<std::uint64_t>& beside = beside_[run.started.run - 1]; !beside.empty()) {
+      return fmt::format("shared a GPU with run {}: give `gpus` in the queue", beside.front());
+    }
     if (task_at(entry_of(run), run.started.task).clock) {
       return "has a locked clock, for which a trace has no column";
     }
@@ -173,6 +178,7 @@ class TraceWriter {
 
   const LedgerContent& ledger_;
   const TraceColumns& columns_;
+  std::vector<std::vector<std::uint64_t>> beside_;  // by run
   SweepTraces traces_;
   std::string train_;
   std::map<Configuration, int> runs_of_;

@@ -139,6 +139,21 @@ class LocalSweep(SweepCase):
         self.assertRegex(done.stderr, r"zeus: run 1 on h waits: .*GPU 0.*process \d+ \(zeus\)")
         self.assertEqual([run["state"] for run in first.results() + second.results()], ["done", "done"])
 
+    def test_a_metric_is_that_of_the_epoch_whose_line_it_follows(self):
+        commands = ("for e in 1 2 3; do echo epoch $e; echo acc 0.$e; done", "for e in 1 2 3; do echo acc 0.$e; echo epoch $e; done; echo acc 0.9")
+        folder = self.folder("- hostname: h\n", "".join(
+            f"- command: {command}\n  zeus: {{epoch_regex: '^epoch', metric_regex: 'acc ([0-9.]+)'}}\n" for command in commands))
+        self.assertEqual(folder.run("queue", "--engine", "local").returncode, 0)
+        ends = [event["figures"]["metrics"] for event in folder.ledger() if event["kind"] == "ended"]
+        self.assertEqual(ends, [[0.1, 0.2, 0.3]] * 2)
+
+    def test_runs_that_share_a_gpu_are_named(self):
+        folder = self.folder("- hostname: h\n  slots: 2\n", f"- command: touch {self.path}/{{{{ x }}}}; while [ ! -e {self.path}/1 -o ! -e "
+                             f"{self.path}/2 ]; do sleep 0.02; done\n  x: [1, 2]\n- command: 'true'\n  slots: 2\n")
+        subprocess.run([program, "virtual", "1xV100", "--", *folder.words("queue", "--engine", "local", "--quiet")], check=True, timeout=120)
+        self.assertEqual([run["runs_beside"] for run in folder.results()], [[2], [1], []])
+        self.assertIn("  2 runs shared a GPU with others at the same time, and have the energy of these in theirs", folder.run("results").stdout)
+
     def test_epochs_and_metrics_become_traces(self):
         script = "for e in 1 2 3; do sleep 0.1; echo epoch $e acc 0.{{ batch_size }}$e; done"
         folder = self.folder("- h\n", f"- command: {script}\n  batch_size: [4, 8]\n  zeus: {{gpus: 1, power_limits: [150, 200], "
