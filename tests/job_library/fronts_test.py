@@ -17,9 +17,11 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "daemon"))
+for folder in "daemon", "support":
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 import another_user  # noqa: E402
 import daemon_session  # noqa: E402
+import side_by_side  # noqa: E402
 
 GPU = "1xV100@root-only@limit=200"
 POLICY = """[[rule]]
@@ -145,6 +147,8 @@ if __name__ == "__main__":
     options, rest = parser.parse_known_args()
     if "ZEUS_TEST_INSIDE" not in os.environ:
         daemon_session.skip_without_root()
-        os.execve(options.zeus, [options.zeus, "virtual", GPU, "--shared", "--load", "constant:180W", "--", sys.executable, *sys.argv],
-                  os.environ | {"ZEUS_TEST_INSIDE": "1"})
-    unittest.main(argv=[sys.argv[0], *rest])
+        if rest:
+            os.execve(options.zeus, [options.zeus, "virtual", GPU, "--shared", "--load", "constant:180W", "--", sys.executable,
+                                     *sys.argv], os.environ | {"ZEUS_TEST_INSIDE": "1"})
+    sys.argv[1:] = rest
+    side_by_side.main(2)

@@ -17,6 +17,9 @@ import textwrap
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import side_by_side  # noqa: E402
+
 program = ""
 
 # Prints the metric once an epoch, improving each time; a stand-in for a training script.
@@ -264,10 +267,10 @@ class Recurrences(Runs):
     def test_observing_sets_nothing_for_good_and_predicts(self):
         (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
         # With --observe, limits are tried in turns, which takes some time; passive mode sets nothing.
-        for flag, steps in (("--observe", 9000), ("--observe=passive", 100)):
+        for flag, steps in (("--observe", 3000), ("--observe=passive", 100)):
             with self.subTest(flag=flag):
                 script = f"import time\nfor i in range({steps}):\n  time.sleep(0.005)\n  print('step', i)"
-                words = [program, "run", flag, "--power-limits", "250,150", "--", sys.executable, "-c", script]
+                words = [program, "run", flag, "--power-limits", "250,150", "--profile-seconds", "0.3", "--", sys.executable, "-c", script]
                 then = f'"$@" && exec {sys.executable} limit.py'
                 done = subprocess.run([*self.virtual(), "sh", "-c", then, "sh", *words], capture_output=True, text=True,
                                       check=False, timeout=300, cwd=self.folder, env=self.environment)
@@ -292,8 +295,8 @@ class Recurrences(Runs):
         self.assertIn("no GPU can be seen", done.stderr)
 
     def test_power_limits_alone_need_no_job(self):
-        done = self.run_virtual("--power-limits", "250,150", "--", "sh", "-c",
-                                "for i in $(seq 1200); do sleep 0.01; echo step $i; done")
+        done = self.run_virtual("--power-limits", "250,150", "--profile-seconds", "0.3", "--", "sh", "-c",
+                                "for i in $(seq 400); do sleep 0.01; echo step $i; done")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"^zeus: .* in .* under \d+ W")
         self.assertFalse((self.folder / "data").exists())
@@ -566,4 +569,4 @@ class FullDisk(Runs):
 
 if __name__ == "__main__":
     program = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    side_by_side.main(4)

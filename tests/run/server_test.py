@@ -24,6 +24,9 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import side_by_side  # noqa: E402
+
 program = ""
 kills = 6
 PATIENCE_S = 60
@@ -405,4 +408,5 @@ if __name__ == "__main__":
     if asked.limits_in:
         limits_in(asked.limits_in)
     else:
-        unittest.main(argv=sys.argv[:1] + rest)
+        sys.argv[1:] = rest
+        side_by_side.main(3)

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import side_by_side  # noqa: E402
+
 program, trainer, package = "", "", ""
 SIZES = {16: 2, 32: 3, 64: 5}
 METRIC, STEP = ["--metric-regex", r"accuracy ([0-9.]+)"], ["--step-regex", r"^step (\d+)"]
@@ -108,4 +111,4 @@ if __name__ == "__main__":
     program, trainer = (os.path.abspath(word) for word in sys.argv[1:3])
     package = sys.argv[3] if len(sys.argv) > 3 and not sys.argv[3].startswith("-") else ""
     del sys.argv[1:3 + bool(package)]
-    unittest.main()
+    side_by_side.main(3)
