@@ -35,7 +35,7 @@ void HeardProgress::add(const std::optional<trial::Progress>& progress, std::siz
     }
     // Single steps in a row are added into one event.
     auto* const last = progress_.empty() ? nullptr : std::get_if<trial::StepsDone>(&progress_.back());
-    if (last != nullptr && last->timed == steps->timed) {
+    if (last != nullptr && last->timed == steps->timed && last->series == steps->series && !steps->begins) {
       last->count += steps->count;
       return;
     }
@@ -53,7 +53,11 @@ void HeardProgress::add(const std::optional<trial::Progress>& progress, std::siz
 }
 
 void HeardProgress::add_printed(std::size_t stream, const std::vector<trial::Progress>& all) {
-  for (const trial::Progress& progress : all) {
+  for (trial::Progress progress : all) {
+    if (auto* steps = std::get_if<trial::StepsDone>(&progress)) {
+      // Each stream has counts of its own.
+      steps->series = steps->series * static_cast<std::uint32_t>(streams_.size()) + static_cast<std::uint32_t>(stream);
+    }
     add(sources_.printed(progress), stream);
   }
 }

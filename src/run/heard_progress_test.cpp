@@ -61,7 +61,8 @@ TEST_F(HeardProgressTest, CountsABarOnTheOtherStreamForTheEpochThatIsOver) {
   heard_.hear(1, "\r 3/3 [====]\n");
   const std::vector<trial::Progress> all = heard_.take();
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(std::get<trial::StepsDone>(all[1]), (trial::StepsDone{.count = 1, .timed = false}));
+  EXPECT_EQ(std::get<trial::StepsDone>(all[1]), (trial::StepsDone{.count = 1, .timed = false, .series = 1}))
+      << "a count of that stream";
   EXPECT_TRUE(std::holds_alternative<trial::EpochsDone>(all[2]));
 }
 

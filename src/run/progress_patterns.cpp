@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::size_t shown_at_most = 60;
 constexpr std::size_t most_groups = 16;
+// Epochs of one training may differ in their steps by this part.
+constexpr double as_many = 0.7;
+constexpr std::size_t most_counts = 8;
+// A number that falls below this part of the one before begins the count again. Ranks that print the same steps in
+// turn only fall behind one another.
+constexpr double begins_again = 0.5;
 
 std::unique_ptr<re2::RE2> compile(const char* flag, const std::string& text, bool needs_group) {
   if (text.empty()) {
@@ -69,6 +75,20 @@ bool continues_as_amount(std::string_view rest) {
   return std::ranges::find(units, word) != units.end();
 }
 
+// The characters of the line after the group.
+std::string_view rest_of(std::string_view line, std::string_view group) {
+  return line.substr(static_cast<std::size_t>(group.data() + group.size() - line.data()));
+}
+
+// The 40 of "3/40"; 0 if the number stands alone.
+double total_after(std::string_view rest) {
+  double total = 0.0;
+  if (rest.starts_with('/')) {
+    std::from_chars(rest.data() + 1, rest.data() + rest.size(), total);
+  }
+  return std::isfinite(total) ? std::max(total, 0.0) : 0.0;
+}
+
 std::optional<double> number_in(std::string_view text) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);
@@ -105,36 +125,53 @@ ProgressPatterns::StepCount::Steps ProgressPatterns::StepCount::advance(double n
   const std::optional<double> former = count_.last;
   const bool none = redrawn && number == 0.0;
   const std::uint64_t way = count_.advance(number, even_ ? distance_ : number);
+  begins_ = begins_ || (former && number < begins_again * *former);
   if (!former || !(number > *former)) {
     begun_ = begun_ || (none && !former);
     if (former && number < *former && !even_) {
       distance_ = 0.0;
     }
-    return {.now = none ? 0 : way};
+    return none || way == 0 ? Steps{} : Steps{.now = way, .begins = std::exchange(begins_, false)};
   }
+  const bool begins = std::exchange(begins_, false);
   even_ = number - *former == distance_;
   distance_ = number - *former;
   if (!even_ || std::exchange(begun_, true)) {
-    return {.now = way};
+    return {.now = way, .begins = begins};
   }
   // The very first number counted as one.
-  return {.now = way, .earlier = way - std::min<std::uint64_t>(way, 1)};
+  return {.now = way, .earlier = way - std::min<std::uint64_t>(way, 1), .begins = begins};
 }
 
-void ProgressPatterns::add_steps(std::string_view group, bool redrawn, std::vector<trial::Progress>& progress) {
+std::size_t ProgressPatterns::series_of(double total) {
+  const auto found = std::ranges::find_if(steps_, [total](const Series& series) {
+    return std::min(series.total, total) >= as_many * std::max(series.total, total);
+  });
+  if (found != steps_.end()) {
+    return static_cast<std::size_t>(found - steps_.begin());
+  }
+  if (steps_.size() < most_counts) {
+    steps_.push_back({.total = total, .count = {}});
+  }
+  return steps_.size() - 1;
+}
+
+void ProgressPatterns::add_steps(std::string_view line, std::string_view group, bool redrawn,
+                                 std::vector<trial::Progress>& progress) {
   const std::optional<double> number = number_in(group);
-  const StepCount::Steps steps = number ? steps_.advance(*number, redrawn) : StepCount::Steps{.now = 1};
+  const std::size_t series = series_of(number ? total_after(rest_of(line, group)) : 0.0);
+  const StepCount::Steps steps = number ? steps_[series].count.advance(*number, redrawn) : StepCount::Steps{.now = 1};
+  const auto which = static_cast<std::uint32_t>(series);
   if (steps.earlier > 0) {
-    progress.emplace_back(trial::StepsDone{.count = steps.earlier, .timed = false});
+    progress.emplace_back(trial::StepsDone{.count = steps.earlier, .timed = false, .series = which});
   }
   if (steps.now > 0) {
-    progress.emplace_back(trial::StepsDone{.count = steps.now});
+    progress.emplace_back(trial::StepsDone{.count = steps.now, .begins = steps.begins, .series = which});
   }
 }
 
 bool ProgressPatterns::is_step(std::string_view line, std::string_view group) const {
-  return !counts_alone_ || group.empty() ||
-         !continues_as_amount(line.substr(static_cast<std::size_t>(group.data() + group.size() - line.data())));
+  return !counts_alone_ || group.empty() || !continues_as_amount(rest_of(line, group));
 }
 
 void ProgressPatterns::read_metric(std::string_view line, std::vector<trial::Progress>& progress) {
@@ -161,7 +198,7 @@ std::vector<trial::Progress> ProgressPatterns::read_redrawn(std::string_view lin
   std::string_view group;
   if (step_ != nullptr && match(*step_, line, group) && group.data() + group.size() != line.data() + line.size() &&
       number_in(group) && is_step(line, group)) {
-    add_steps(group, true, progress);
+    add_steps(line, group, true, progress);
   }
   return progress;
 }
@@ -172,7 +209,7 @@ std::vector<trial::Progress> ProgressPatterns::read(std::string_view line) {
   ++matches_.lines;
   if (step_ != nullptr && match(*step_, line, group) && is_step(line, group)) {
     ++matches_.step;
-    add_steps(group, false, progress);
+    add_steps(line, group, false, progress);
   }
   read_metric(line, progress);
   if (epoch_ != nullptr && match(*epoch_, line, group)) {

@@ -5,6 +5,7 @@
 
 #include "trial/progress.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -71,6 +72,7 @@ class ProgressPatterns {
     struct Steps {
       std::uint64_t now = 0;
       std::uint64_t earlier = 0;  // the meaning of the very first number, where that is known only now
+      bool begins = false;        // the count begins again
     };
     Steps advance(double number, bool redrawn);
 
@@ -79,10 +81,17 @@ class ProgressPatterns {
     double distance_ = 0.0;  // between the last two numbers of a count
     bool even_ = false;      // the same as the distance before
     bool begun_ = false;     // the meaning of the very first number is known
+    bool begins_ = false;    // since the last step
+  };
+  // Bars of training and of evaluation are counts of their own: "3/40" and "3/10".
+  struct Series {
+    double total = 0.0;  // 0: the number stands alone
+    StepCount count;
   };
 
   [[nodiscard]] bool is_step(std::string_view line, std::string_view group) const;
-  void add_steps(std::string_view group, bool redrawn, std::vector<trial::Progress>& progress);
+  void add_steps(std::string_view line, std::string_view group, bool redrawn, std::vector<trial::Progress>& progress);
+  std::size_t series_of(double total);
   void read_metric(std::string_view line, std::vector<trial::Progress>& progress);
 
   std::unique_ptr<re2::RE2> metric_;
@@ -90,7 +99,7 @@ class ProgressPatterns {
   std::unique_ptr<re2::RE2> step_;
   bool counts_alone_;
   Count epochs_;
-  StepCount steps_;
+  std::vector<Series> steps_;
   Matches matches_;
 };
 

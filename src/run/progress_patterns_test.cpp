@@ -60,7 +60,7 @@ TEST(ProgressPatterns, TakesNoDurationForAStepWhereItGuesses) {
   EXPECT_EQ(
       read_all(guess, {"step: 14 ms", "step 0.35", "step 7s", "step 3 sec/step", "step 80 %", "step 2 \xc2\xb5s"}),
       "[][][][][][]");
-  EXPECT_EQ(read_all(guess, {"step 1", "step 2 loss 0.5", "step 3: samples 7", "step 4/10", "step 5."}),
+  EXPECT_EQ(read_all(guess, {"step 1", "step 2 loss 0.5", "step 3: samples 7", "step 4.", "step 1/10"}),
             "[s1][s1][s1][s1][s1]");
   // Who gives an expression knows what it matches.
   EXPECT_EQ(read_all({.step = R"(step: (\d+))"}, {"step: 14 ms"}), "[s1]");
@@ -113,6 +113,38 @@ TEST(ProgressPatterns, CountsAsManyStepsHoweverTheyAreNumbered) {
 // A bar that is drawn at intervals of time shows how many of an epoch's steps are over.
 TEST(ProgressPatterns, TakesTheNumberOfABarForItsSteps) {
   EXPECT_EQ(steps_of_epochs({{3, 17, 38, 60}, {9, 31, 60}, {5, 21, 44, 60}}), "58 60 60 ");
+}
+
+// The steps that a line shows: how many, of which count, and whether that begins again.
+std::string counts_in(ProgressPatterns& patterns, std::string_view line) {
+  std::string text;
+  for (const trial::Progress& one : patterns.read(line)) {
+    const auto& steps = std::get<trial::StepsDone>(one);
+    text += std::to_string(steps.count) + " of " + std::to_string(steps.series) + (steps.begins ? " again" : "");
+  }
+  return text;
+}
+
+TEST(ProgressPatterns, ABarOfEvaluationIsACountOfItsOwn) {
+  ProgressPatterns patterns{{.step = R"((\d+)/\d+ \[)"}};
+  EXPECT_EQ(counts_in(patterns, "20/40 ["), "1 of 0");
+  EXPECT_EQ(counts_in(patterns, "40/40 ["), "20 of 0");
+  EXPECT_EQ(counts_in(patterns, " 5/10 ["), "1 of 1");
+  EXPECT_EQ(counts_in(patterns, "10/10 ["), "5 of 1");
+  EXPECT_EQ(counts_in(patterns, "10/40 ["), "10 of 0 again");
+  EXPECT_EQ(counts_in(patterns, "20/40 ["), "10 of 0");
+  EXPECT_EQ(counts_in(patterns, "5/38 ["), "5 of 0 again") << "the next epoch has almost as many";
+}
+
+TEST(ProgressPatterns, SaysWhereACountBeginsAgain) {
+  ProgressPatterns patterns{{.step = R"(step (\d+))"}};
+  std::string text;
+  for (const int number : {1, 2, 3, 4, 1, 2, 3, 4, 3, 4}) {
+    text += counts_in(patterns, "step " + std::to_string(number)) + ", ";
+  }
+  EXPECT_EQ(text, "1 of 0, 1 of 0, 1 of 0, 1 of 0, 1 of 0 again, 1 of 0, 1 of 0, 1 of 0, 1 of 0, 1 of 0, ")
+      << "a rank that is a step behind begins nothing";
+  EXPECT_EQ(counts_in(patterns, "step 0"), "1 of 0 again");
 }
 
 TEST(ProgressPatterns, TakesTheSameEpochPrintedAgainForOne) {

@@ -19,6 +19,7 @@ constexpr double words_of_a_limit = 30;
 // the GPU settles, and of search() those of a slice.
 constexpr double events_of_a_measurement = 3;
 constexpr double events_of_a_search = 9;
+constexpr std::uint64_t events_of_a_count = 9;
 constexpr std::string_view watched_window = "zeus.trial.watched";
 
 std::uint32_t words_for(Seconds time, Seconds word) {
@@ -33,6 +34,7 @@ void LimitTrial::begin() {
   first_step_.reset();
   epoch_began_.reset();
   events_in_epoch_ = 0;
+  events_in_count_ = 0;
   set_any_ = false;
   unmeasured_ = 0;
 }
@@ -216,17 +218,21 @@ void LimitTrial::look_on(std::uint64_t steps) {
 void LimitTrial::take(const Progress& progress) {
   if (const auto* steps = std::get_if<StepsDone>(&progress)) {
     if (steps->timed) {
-      take_steps(steps->count);
+      take_steps(*steps);
     }
   } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
     take_epochs(epochs->count);
   }
 }
 
-void LimitTrial::take_steps(std::uint64_t count) {
+void LimitTrial::take_steps(const StepsDone& steps) {
   const Instant at = clock_.now();
+  if (steps.begins || events_in_count_ == 0) {
+    begin_count(at);
+  }
   if (events_in_epoch_ == 0 || at - last_event_ >= shortest_event) {
     ++events_in_epoch_;
+    ++events_in_count_;
     last_event_ = at;
   }
   if (task_ == Task::nothing) {
@@ -234,8 +240,20 @@ void LimitTrial::take_steps(std::uint64_t count) {
   }
   unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
   if (unit_ == Unit::step) {
-    pass_on(count);
+    pass_on(steps.count);
   }
+}
+
+// What lies between two counts is no step, whether or not epochs are seen. Counts that are too short for a slice are
+// measured together with what lies between them.
+void LimitTrial::begin_count(Instant now) {
+  const Seconds slice = task_ == Task::search ? shortest_slice : each_;
+  if (unit_ == Unit::step && task_ != Task::hold && events_in_count_ >= events_of_a_count &&
+      now - count_began_ >= slice * epoch_for_a_slice) {
+    end_epoch();
+  }
+  events_in_count_ = 0;
+  count_began_ = now;
 }
 
 void LimitTrial::take_epochs(std::uint64_t count) {

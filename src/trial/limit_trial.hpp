@@ -65,7 +65,8 @@ class LimitTrial {
   void start_over();
   void close_window();
   void look_on(std::uint64_t steps);
-  void take_steps(std::uint64_t count);
+  void take_steps(const StepsDone& steps);
+  void begin_count(Instant now);
   void take_epochs(std::uint64_t count);
   void pass_on(std::uint64_t steps);
   void end_epoch();
@@ -89,6 +90,8 @@ class LimitTrial {
   Seconds usual_word_;
   std::uint64_t events_in_epoch_ = 0;  // of steps at different times, whatever the task
   Instant last_event_;
+  std::uint64_t events_in_count_ = 0;  // of steps since their count began again
+  Instant count_began_;
   std::uint64_t held_back_ = 0;  // steps not passed on yet
   bool between_epochs_ = false;  // the measurement goes on with the next step
   bool opened_within_ = false;   // comparing began in the middle of the present epoch

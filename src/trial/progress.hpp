@@ -12,6 +12,9 @@ namespace zeus::trial {
 struct StepsDone {
   std::uint64_t count = 1;
   bool timed = true;
+  // The first of a count that begins again: evaluation and the like may lie between it and the step before.
+  bool begins = false;
+  std::uint32_t series = 0;  // which of the counts that the training shows: a bar of training, one of evaluation
   friend bool operator==(const StepsDone&, const StepsDone&) = default;
 };
 

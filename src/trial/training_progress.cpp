@@ -26,8 +26,11 @@ void TrainingProgress::take_steps(const StepsDone& steps, Instant now) {
   }
   // Steps without a time that others follow were before the first: they belong to its number.
   first_steps_ += std::exchange(untimed_steps_, 0);
-  if (first_step_) {
+  if (first_step_ && steps.begins) {
+    between_steps_ += steps.count;
+  } else if (first_step_) {
     timed_steps_ += steps.count;
+    timed_ += now - last_step_;
   } else {
     first_steps_ += steps.count;
     first_step_ = now;
@@ -41,8 +44,9 @@ void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
     const bool first = !epoch_began_;
     const Instant began = epoch_began_.value_or(*first_step_ - *step * static_cast<double>(first_steps_));
     const double part = 1.0 / static_cast<double>(count);
-    last_epoch_ = Shape{.steps = static_cast<double>(first_steps_ + timed_steps_ + untimed_steps_) * part,
-                        .length = (now - began) / *step * part};
+    last_epoch_ =
+        Shape{.steps = static_cast<double>(first_steps_ + timed_steps_ + between_steps_ + untimed_steps_) * part,
+              .length = (now - began) / *step * part};
     if (first) {
       first_epoch_ = last_epoch_;
     } else {
@@ -57,6 +61,8 @@ void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   first_step_.reset();
   first_steps_ = 0;
   timed_steps_ = 0;
+  timed_ = {};
+  between_steps_ = 0;
   untimed_steps_ = 0;
 }
 
@@ -87,7 +93,7 @@ std::optional<Seconds> TrainingProgress::step_time() const {
   if (timed_steps_ == 0) {
     return std::nullopt;
   }
-  return (last_step_ - *first_step_) / static_cast<double>(timed_steps_);
+  return timed_ / static_cast<double>(timed_steps_);
 }
 
 }  // namespace zeus::trial

@@ -51,10 +51,12 @@ class TrainingProgress {
   bool epoch_broken_ = false;
   std::optional<Instant> first_step_;
   Instant last_step_;
+  Seconds timed_;  // of `timed_steps_`
   int epochs_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t first_steps_ = 0;    // up to the first event that is timed
-  std::uint64_t timed_steps_ = 0;    // between the first and the last event that are timed
+  std::uint64_t timed_steps_ = 0;    // between two events that are timed, of one count
+  std::uint64_t between_steps_ = 0;  // those that begin a further count
   std::uint64_t untimed_steps_ = 0;  // since the last event that is timed
   std::optional<double> metric_;
   bool diverged_ = false;

@@ -107,6 +107,21 @@ TEST(TrainingProgress, TheStartIsNoPartOfTheFirstEpoch) {
   EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).beside_steps, 0.2);
 }
 
+// Epochs are not seen, but their steps are counted from 1; evaluation takes 5 s after each ten.
+TEST(TrainingProgress, WhatLiesBetweenTwoCountsIsNoStep) {
+  TrainingProgress progress;
+  int second = 0;
+  for (int step = 0; step < 30; ++step) {
+    const bool begins = step > 0 && step % 10 == 0;
+    second += begins ? 7 : 2;
+    progress.take(StepsDone{.begins = begins}, at_second(second));
+  }
+  EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
+  progress.take(EpochsDone{}, at_second(second + 5));
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).steps, 30.0);
+  EXPECT_DOUBLE_EQ(progress.shape().value_or(EpochShape{}).beside_steps, 0.25);
+}
+
 // "step 100", "step 200", "step 300": with the third it is known that the first stood for a hundred.
 TEST(TrainingProgress, StepsOfTheFirstNumberThatAreCountedLateAreStillBeforeIt) {
   TrainingProgress progress;

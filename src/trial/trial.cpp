@@ -16,6 +16,7 @@ constexpr Seconds between_signs{60};
 }  // namespace
 
 void Trial::start(int batch_size, std::uint64_t seed) {
+  series_ = {};
   progress_ = {};
   events_.clear();
   reached_ = false;
@@ -36,8 +37,16 @@ void Trial::notice_standstill() {
   }
 }
 
-void Trial::take(const Progress& progress) {
+void Trial::take(const Progress& seen) {
   notice_standstill();
+  Progress progress = seen;
+  if (const auto* steps = std::get_if<StepsDone>(&seen)) {
+    const std::optional<StepsDone> own = series_.take(*steps, clock_.now());
+    if (!own) {
+      return;
+    }
+    progress = *own;
+  }
   // The try's costs end here, however long the next decision and its record take.
   const auto* metric = std::get_if<trial::MetricSeen>(&progress);
   if (metric != nullptr && optimize::Judgement{.target = target_}.reaches(metric->value)) {

@@ -8,6 +8,7 @@
 #include "trial/instruments.hpp"
 #include "trial/progress.hpp"
 #include "trial/source.hpp"
+#include "trial/step_series.hpp"
 #include "trial/training_progress.hpp"
 
 #include <cstdint>
@@ -58,6 +59,7 @@ class Trial final : public jobs::Try {
   std::optional<records::JobTarget> target_;
 
   // Of the present training.
+  StepSeries series_;
   TrainingProgress progress_;
   std::vector<Event> events_;
   bool reached_ = false;

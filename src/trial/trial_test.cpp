@@ -33,12 +33,16 @@ class PlayedTraining final : public Source {
     if (state_.exit_code) {
       return {};
     }
+    const bool begins = done_ > 0 && done_ % steps_ == 0;
+    if (begins && !shows_epochs_) {
+      gpu_.pass(gpu_.under_limit(evaluation_));
+    }
     gpu_.pass(gpu_.under_limit(step_));
     std::vector<Progress> seen;
     if (shows_steps_) {
-      seen.emplace_back(StepsDone{});
+      seen.emplace_back(StepsDone{.begins = begins});
     }
-    if (++done_ % steps_ == 0) {
+    if (++done_ % steps_ == 0 && shows_epochs_) {
       gpu_.pass(gpu_.under_limit(evaluation_));
       seen.emplace_back(EpochsDone{});
     }
@@ -49,6 +53,7 @@ class PlayedTraining final : public Source {
 
   void end(int code) { state_.exit_code = code; }
   void show_steps(bool show) { shows_steps_ = show; }
+  void show_epochs(bool show) { shows_epochs_ = show; }
   // Its process does not run for so long.
   void stand_still(Seconds time) {
     gpu_.pass(time);
@@ -61,6 +66,7 @@ class PlayedTraining final : public Source {
   Seconds step_;
   Seconds evaluation_;
   bool shows_steps_ = true;
+  bool shows_epochs_ = true;
   int done_ = 0;
   State state_;
 };
@@ -140,6 +146,18 @@ TEST_F(TrialTest, TakesShorterSlicesWhereAnEpochIsTooShortForThem) {
   train_until_measured(20);
   ASSERT_THAT(trial_->measured(), SizeIs(3));
   expect_true(trial_->measured(), 2_s);
+}
+
+// The command prints "step 1" to "step 40" again and again, and nothing else.
+TEST_F(TrialTest, WhatLiesBetweenCountsOfStepsIsMeasuredInNone) {
+  start(40, 0.2_s, 3_s);
+  training_->show_epochs(false);
+  trial_->measure(limits_, {});
+  train_until_measured(40);
+  ASSERT_THAT(gpu_.compared().measurements, SizeIs(3));
+  for (const PowerMeasurement& one : gpu_.compared().measurements) {
+    EXPECT_NEAR(one.step_time / (0.2_s * std::sqrt(test::LimitedGpu::highest / one.setting.limit)), 1.0, 0.001);
+  }
 }
 
 TEST_F(TrialTest, DoesNotSetLimitsBeforeTheTrainingHasWarmedUp) {

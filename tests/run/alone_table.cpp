@@ -60,10 +60,12 @@ bool is_plain(const Script& script) {
 std::string text_of(const PlayedAlone& played) {
   const Script& script = played.script;
   const std::string text = fmt::format(
-      "script {}: {} epochs of {:.3g} s in {} steps, {:.0f} % scatter, {:.0f} % drift, {}: ", script.seed,
+      "script {}: {} epochs of {:.3g} s in {} steps, {:.0f} % scatter, {:.0f} % drift, {}{}{}: ", script.seed,
       script.arms.front().epochs, (script.arms.front().step * static_cast<double>(script.arms.front().steps)).value(),
       script.arms.front().steps, 100.0 * script.step_scatter, 100.0 * script.drift,
-      dialect_names[static_cast<std::size_t>(script.dialect)]);
+      dialect_names[static_cast<std::size_t>(script.dialect)],
+      script.evaluation_bar > 0 ? " and a bar of evaluation" : "",
+      script.expressions == Expressions::usual ? ", usual expressions" : "");
   if (!played.stated) {
     return text + (played.unoptimized.empty() ? "the highest limit\n" : played.unoptimized + '\n');
   }

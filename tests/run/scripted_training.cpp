@@ -51,7 +51,7 @@ void ScriptedTraining::enter(Phase phase) {
       break;
     case Phase::evaluation:
       gpu_.load(arm_.evaluating);
-      left_ += arm_.evaluation.value();
+      left_ += arm_.evaluation.value() / std::max(1, script_.evaluation_bar);
       break;
     case Phase::end:
       gpu_.load(physics::Demand::of_power(script_.start_up_power));
@@ -112,7 +112,15 @@ void ScriptedTraining::leave_phase() {
       }
       break;
     case Phase::evaluation:
-      end_epoch();
+      if (script_.evaluation_bar > 0) {
+        shown_->evaluate(++evaluated_, script_.evaluation_bar);
+      }
+      if (evaluated_ < script_.evaluation_bar) {
+        enter(Phase::evaluation);
+      } else {
+        evaluated_ = 0;
+        end_epoch();
+      }
       break;
     case Phase::end:
       enter(Phase::cold_end);

@@ -72,8 +72,9 @@ class ScriptedTraining {
   double left_ = 0.0;  // of this phase, in seconds at the highest clock; below 0: it should have been over
   Instant at_;
   double work_at_ = 0.0;
-  int epoch_ = 0;  // over
-  int step_ = 0;   // finished in this epoch
+  int epoch_ = 0;      // over
+  int step_ = 0;       // finished in this epoch
+  int evaluated_ = 0;  // steps of evaluation, of those that are shown
   Instant began_;
   Joules energy_at_begin_;
   bool told_ = false;

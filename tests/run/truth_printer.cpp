@@ -161,6 +161,13 @@ void Printer::end_steps() {
   }
 }
 
+void Printer::evaluate(int done, int all) {
+  draw_bar("Evaluating: ", done, all);
+  if (done == all) {
+    print_(error_stream, "\n");
+  }
+}
+
 void Printer::end_epoch(double metric) {
   switch (dialect_) {
     case Dialect::keras_2:

@@ -29,6 +29,7 @@ class Shown {
   virtual void begin_epoch(Instant now) = 0;
   virtual void end_step(Instant now) = 0;
   virtual void end_steps() = 0;
+  virtual void evaluate(int /*done*/, int /*all*/) {}
   virtual void end_epoch(double metric) = 0;
   virtual void end() = 0;
 };
@@ -51,6 +52,7 @@ class Printer final : public Shown {
   void begin_epoch(Instant now) override;
   void end_step(Instant now) override;
   void end_steps() override;
+  void evaluate(int done, int all) override;
   void end_epoch(double metric) override;
   void end() override;
 

@@ -170,7 +170,14 @@ class Writer {
     if (script_.dialect == Dialect::silent) {
       script_.dialect = Dialect::plain_from_1;
     }
-    script_.expressions = Expressions::all;
+    Random shown{script_.seed, 4};
+    const bool tells_nothing = shown.below(2) == 0;
+    const bool has_bar = shown.below(2) == 0;
+    const int bar = static_cast<int>(2 + shown.below(20));
+    const bool draws_bars = script_.dialect == Dialect::tqdm_epoch || script_.dialect == Dialect::lightning ||
+                            script_.dialect == Dialect::hugging_face;
+    script_.expressions = tells_nothing ? Expressions::usual : Expressions::all;
+    script_.evaluation_bar = draws_bars && has_bar ? bar : 0;
   }
 
   Random draws_;

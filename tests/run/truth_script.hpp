@@ -79,8 +79,9 @@ struct Script {
   double drift = 0.0;          // by how much longer steps take at the end of a run than at its beginning, relative
   bool limits_matter = true;
   Dialect dialect = Dialect::plain_from_0;
-  int every = 1;        // steps between two lines, of those that print every nth
-  int first_epoch = 0;  // how steps are numbered
+  int every = 1;           // steps between two lines, of those that print every nth
+  int first_epoch = 0;     // how steps are numbered
+  int evaluation_bar = 0;  // of so many steps, which evaluation draws beside that of training; 0: none
   Expressions expressions = Expressions::all;
   double eta = 0.5;
   int recurrences = 8;
