@@ -161,6 +161,17 @@ TEST_F(LeaseTest, NothingIsChangedIfTheRecordCannotBeWritten) {
   EXPECT_NO_THROW(static_cast<void>(book().acquire("GPU-1")));
 }
 
+// Volta and Turing.
+TEST_F(LeaseTest, FreeingAllClocksOfAGpuThatLocksNoMemoryClocksLeavesNothingToPutBack) {
+  gpu_->it_tells_locks = false;
+  gpu_->it_locks_memory_clocks = false;
+  Lease lease = book().acquire("GPU-0");
+  lease.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+  lease.unlock_all_clocks();
+  EXPECT_NO_THROW(lease.release());
+  EXPECT_FALSE(record());
+}
+
 TEST_F(LeaseTest, AnEndedLeaseLeavesNothingInTheFolder) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);

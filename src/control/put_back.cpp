@@ -56,9 +56,12 @@ class Attempt {
       return;
     }
     const std::string name = fmt::format("{} clocks", to_string(domain));
-    if (!accepted(
-            found.locked_to ? gpu_.control->lock_clocks(domain, *found.locked_to) : gpu_.control->reset_clocks(domain),
-            name)) {
+    const Outcome outcome =
+        found.locked_to ? gpu_.control->lock_clocks(domain, *found.locked_to) : gpu_.control->reset_clocks(domain);
+    if (!found.locked_to && !outcome && outcome.failure().reason == Reason::unsupported) {
+      return;  // what this GPU cannot lock is free
+    }
+    if (!accepted(outcome, name)) {
       return;
     }
     const Reading<std::optional<ClockRange>> after = gpu_.gpu->locked_clocks(domain);

@@ -36,6 +36,7 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
   // NVIDIA's and AMD's drivers do not tell; a reset by AMD's frees all domains.
   bool it_tells_locks = true;
   bool its_reset_frees_all_domains = false;
+  bool it_locks_memory_clocks = true;
   std::map<ClockDomain, std::optional<ClockRange>> its_locks;  // by locked_as()
   std::vector<std::string> log;
 
@@ -54,10 +55,16 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
     });
   }
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override {
+    if (domain == ClockDomain::memory && !it_locks_memory_clocks) {
+      return Reason::unsupported;
+    }
     return told("lock", fmt::format("lock {} {}-{}", to_string(domain), range.minimum.value(), range.maximum.value()),
                 [&] { its_locks[device::locked_as(domain)] = range; });
   }
   device::Outcome reset_clocks(ClockDomain domain) override {
+    if (domain == ClockDomain::memory && !it_locks_memory_clocks) {
+      return Reason::unsupported;
+    }
     return told("unlock", fmt::format("unlock {}", to_string(domain)), [&] {
       its_locks[device::locked_as(domain)] = std::nullopt;
       if (its_reset_frees_all_domains) {
