@@ -33,7 +33,13 @@ std::string_view word_of(Parameter::Place place) {
 
 void put_content(JsonWriter& json, std::string_view type, const SharedSchema& schema) {
   json.put("content", [&] {
-    json.put(type, [&] { json.put("schema", schema ? *schema : JsonSchema{.kind = JsonSchema::Kind::string}); });
+    json.put(type, [&] {
+      if (schema) {
+        json.put("schema", *schema);
+      } else {
+        json.put("schema", [&] { json.put("type", type == protocol::json_type ? "object" : "string"); });
+      }
+    });
   });
 }
 
