@@ -23,11 +23,16 @@ CLOSE_MHZ, CAP_W = 15.0, 395.0
 
 def train(build: pathlib.Path, folder: str) -> list:
     python = python_environment.interpreter(build, "trainers")
-    command = [build / "bin" / "zeus", "virtual", f"{RANKS}xA100", "--", python, "-m", "torch.distributed.run", "--standalone",
-               "--nproc-per-node", RANKS, ROOT / "tests" / "pipeline" / "pipelined_rank.py", folder, "--steps", 2, "--layer", 0.009,
-               "--window", 0.25, "--pairs", PAIRS, "--truth"]
+    command = [build / "bin" / "zeus", "virtual", f"{RANKS}xA100", "--", python, ROOT / "tests" / "pipeline" / "trainings.py"]
+    words = [folder, "--steps", 2, "--layer", 0.009, "--window", 0.25, "--pairs", PAIRS, "--patience", 120, "--truth"]
+    wanted = {"module": "pipelined_rank", "ranks": RANKS, "arguments": [str(word) for word in words], "environment": {}, "folder": folder,
+              "patience": 3000}
     environment = {**os.environ, "PYTHONPATH": str(build / "package"), "OMP_NUM_THREADS": "1"}
-    subprocess.run([str(word) for word in command], check=True, env=environment, stderr=subprocess.DEVNULL)
+    done = subprocess.run([str(word) for word in command], input=json.dumps(wanted) + "\n", capture_output=True, text=True, check=True,
+                          env=environment)
+    answer = json.loads(done.stdout)
+    if any(answer["codes"]):
+        sys.exit(answer["said"])
     return [json.loads((pathlib.Path(folder) / f"1f1b-{rank}.json").read_text(encoding="utf-8")) for rank in range(RANKS)]
 
 

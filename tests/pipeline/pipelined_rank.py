@@ -116,12 +116,18 @@ class TrueWindows:
     def profiler(self, native):
         noted = self
 
-        class Profiler(native):
+        class Profiler:
+            def __init__(self, device_id, window):
+                self._native = native(device_id, window)
+
+            def __getattr__(self, name):
+                return getattr(self._native, name)
+
             def measure(self, stage, instruction, work, including):
-                super().measure(stage, instruction, noted.noting(self, work), including)
+                self._native.measure(stage, instruction, noted.noting(self, work), including)
 
             def measure_beside(self, stage, instruction, clock, work, including):
-                super().measure_beside(stage, instruction, clock, noted.noting(self, work), including)
+                self._native.measure_beside(stage, instruction, clock, noted.noting(self, work), including)
 
         return Profiler
 

@@ -1,7 +1,8 @@
 """Forks the processes of trainings from one that has imported PyTorch, since importing it takes seconds of a processor each time.
 
   trainings.py     runs what each line of stdin asks for, and answers each with a line of JSON:
-                   {"module": "pipelined_rank", "ranks": 2, "arguments": [...], "environment": {...}, "folder": "/where/ranks/speak"}
+                   {"module": "pipelined_rank", "ranks": 2, "arguments": [...], "environment": {...}, "folder": "/where/ranks/speak"},
+                   and "patience" in seconds
                    {"codes": [0, 0], "said": "the end of what ranks wrote"}
 
 This process itself opens no GPU, for the virtual driver does not outlive a fork.
@@ -73,7 +74,7 @@ def main() -> None:
         wanted = json.loads(line)
         folder = pathlib.Path(wanted["folder"])
         processes = start(wanted["module"], wanted["ranks"], wanted["arguments"], wanted["environment"], folder)
-        wait_for(processes, PATIENCE)
+        wait_for(processes, wanted.get("patience", PATIENCE))
         said = [output_of(folder, rank).read_text(encoding="utf-8")[-2000:] for rank in range(len(processes))]
         sys.stdout.write(json.dumps({"codes": [process.exitcode for process in processes], "said": "\n".join(said)}) + "\n")
         sys.stdout.flush()
