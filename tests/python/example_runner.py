@@ -6,7 +6,7 @@ generated data and on the CPU. Run by examples_test.py.
                                      EXAMPLE_SERVERS: JSON of the servers that the script names, "host:port" to [host, port]
 
 The stand-ins are all here, and none is for a part of Zeus: torchvision (data sets, transforms, models), CUDA devices, NCCL, servers
-elsewhere, the processor's counters of energy, what Transformers 5 has no longer, and the hub.
+elsewhere, what Transformers 5 has no longer, and the hub.
 """
 
 import json
@@ -15,7 +15,6 @@ import pathlib
 import runpy
 import socket
 import sys
-import threading
 import time
 import types
 
@@ -113,26 +112,6 @@ def local_servers(servers: dict) -> None:
         tuple(servers.get(f"{address[0]}:{address[1]}", address)), *arguments, **more)
 
 
-def two_processors(folder: pathlib.Path = pathlib.Path("/sys/class/powercap/intel-rapl")) -> None:
-    """Two packages that take 40 W each. The test has mounted an empty folder there."""
-    counters = [folder / f"intel-rapl:{number}" / "energy_uj" for number in range(2)]
-    for number, counter in enumerate(counters):
-        counter.parent.mkdir(parents=True)
-        (counter.parent / "name").write_text(f"package-{number}\n")
-        (counter.parent / "max_energy_range_uj").write_text("262143328850\n")
-        counter.write_text("0\n")
-
-    def go_on() -> None:
-        began = time.monotonic()
-        while True:
-            for counter in counters:
-                counter.with_name("next").write_text(f"{int((time.monotonic() - began) * 40e6)}\n")
-                counter.with_name("next").rename(counter)
-            time.sleep(0.02)
-
-    threading.Thread(target=go_on, daemon=True).start()
-
-
 def language_modeling() -> None:
     """A tokenizer and sentences, as files in this folder."""
     import tokenizers
@@ -189,8 +168,6 @@ def main() -> None:
 
         sharded = fsdp.FullyShardedDataParallel
         fsdp.FullyShardedDataParallel = lambda model: sharded(model, device_id=torch.device("cpu"))
-    if "prometheus" in script:
-        two_processors()
     if "run_clm" in script:
         language_modeling()
     else:
