@@ -105,15 +105,13 @@ int JobRun::run_alone() {
   training_->trial().leave();
   exit_code_ = *training_->command().exit_code();
   complain();
-  const std::string failed =
-      exit_code_ == 0 ? std::string{} : fmt::format("; the command ended with exit code {}", exit_code_);
   if (const auto reason = training_->command().why_not_run()) {
     messages_.warn(*reason);
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
-    messages_.say(alone_text(*result, options_.max_slowdown.has_value(), options_.rates) + failed);
+    messages_.say(ended_text(exit_code_, alone_text(*result, options_.max_slowdown.has_value(), options_.rates)));
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->trial().close();
-    messages_.say(taken_text(taken, options_.rates) + failed);
+    messages_.say(ended_text(exit_code_, taken_text(taken, options_.rates)));
   }
   note_alone();
   return exit_code_;

@@ -226,6 +226,10 @@ std::string taken_text(const jobs::Try::Taken& taken, const records::EnergyRates
                 : fmt::format("an unknown energy in {}; {}", to_text(taken.time), taken.unknown);
 }
 
+std::string ended_text(int exit_code, const std::string& account) {
+  return exit_code == 0 ? account : fmt::format("the command ended with exit code {} after {}", exit_code, account);
+}
+
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence,
                             const records::EnergyRates& rates) {
   const records::TryView* const reached = reached_try(job, recurrence.number);

@@ -50,6 +50,8 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
 std::string energy_text(Joules energy, const std::optional<Joules>& half_width, const records::EnergyRates& rates);
 // "2.00 kJ in 10.0 s", or that and why the energy is unknown.
 std::string taken_text(const jobs::Try::Taken& taken, const records::EnergyRates& rates);
+// What a command took, which begins with how it failed if it did.
+std::string ended_text(int exit_code, const std::string& account);
 
 // The last line: what the recurrence took, and what it saved.
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence,

@@ -212,6 +212,12 @@ TEST(RunTexts, GivesNoSumOfTheGpusThatAreKnown) {
   EXPECT_EQ(taken_text(taken, {}), "an unknown energy in 2.0 s; the counter of GPU 1 was reset");
 }
 
+TEST(EndedText, BeginsWithAFailureOfTheCommand) {
+  EXPECT_EQ(ended_text(0, "100 J in 2.0 s; nothing was saved"), "100 J in 2.0 s; nothing was saved");
+  EXPECT_EQ(ended_text(3, "100 J in 2.0 s; nothing was saved"),
+            "the command ended with exit code 3 after 100 J in 2.0 s; nothing was saved");
+}
+
 TEST_F(AloneText, GivesWhatAnObservedLimitWouldHaveChangedWithItsInterval) {
   measured_curve();
   result_.applied = false;
