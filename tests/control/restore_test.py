@@ -47,7 +47,7 @@ class Gpus:
         assert getattr(self.nvml, name)(self.handles[index], *arguments) == 0
 
     def settings(self) -> list[tuple[int, int, bool]]:
-        """Power limit, persistence mode, and whether clocks are free; the load keeps unlocked clocks high."""
+        """Power limit, persistence mode, and whether clocks are free; the load is below all limits that holders set."""
         return [
             (self.read("nvmlDeviceGetPowerManagementLimit", handle), self.read("nvmlDeviceGetPersistenceMode", handle),
              self.read("nvmlDeviceGetClockInfo", handle, SM_CLOCK) > 1250)
