@@ -215,7 +215,7 @@ TEST_F(ZeusdLessorTest, ADaemonThatHangsIsAskedOnceUntilThePauseIsOver) {
 TEST_F(ZeusdLessorTest, AGpuThatHangsBehindADaemonStopsNoOtherAndIsPutBackWhenItsDriverLets) {
   LeaseBook others = book();
   Lease other = others.acquire("GPU-1");
-  waits = {.moment = 0.2_s, .simple = 2_s};
+  waits = {.moment = 1_s, .simple = 4_s};
   Lease lease = in_passing();
   std::promise<void> let_go;
   gpu_->it_hangs = [hung = let_go.get_future().share()] { hung.wait(); };
