@@ -141,8 +141,8 @@ class World : test::LocalStand {
       node_.gpus.push_back(std::move(served));
     }
     node_.no_device = std::make_unique<PowerStream>(loop_, Seconds{1}, no_sample);
-    node_.credentials.keys = tokens::KeyRing{{tokens::Key{"", "the key of this fuzzer"}}};
-    node_.credentials.revoked.add("revoked", std::nullopt);
+    node_.access.credentials.keys = tokens::KeyRing{{tokens::Key{"", "the key of this fuzzer"}}};
+    node_.access.credentials.revoked.add("revoked", std::nullopt);
     loop_.tick = [this](Instant now) { tick(now); };
     clock_.step_wall(Seconds{1e9});
   }
@@ -207,9 +207,9 @@ class World : test::LocalStand {
     while (!input.empty() && input[0] == 'r' && rules_.size() < 3) {
       rules_.emplace_back(take_line(input).substr(1));
     }
-    node_.groups = {Group::gpu_read};
+    node_.access.served.emplace({protocol::Scope::gpu_read});
     if (serves_control_) {
-      node_.groups.push_back(Group::gpu_control);
+      node_.access.served->push_back(protocol::Scope::gpu_control);
     }
     drawn_ = 0;
     held_.clear();
@@ -368,7 +368,7 @@ class World : test::LocalStand {
     const auto answered = std::make_shared<Answered>();
     asked_.push_back(answered);
     const std::optional<Sender> sender = sender_of(who, request);
-    api_.handle(std::make_shared<KeptExchange>(request, peer_of(who), answered, over_));
+    front_.handle(std::make_shared<KeptExchange>(request, peer_of(who), answered, over_));
     settle();
     judge(sender, request, *answered);
     if (sender && request.path == "/v1/leases/take") {
@@ -483,16 +483,14 @@ class World : test::LocalStand {
   std::optional<control::LeaseBook> book_;
   std::vector<GpuSeat*> seats_;
   Node node_{.loop = loop_,
-             .groups = {},
-             .hosts = {"localhost"},
-             .credentials = {},
+             .access = {.hosts = {"localhost"}},
              .identity = {},
              .gpus = {},
              .cpus = {},
              .no_device = {},
              .desk = {},
              .metrics = {}};
-  Api api_{node_};
+  service::Front front_ = front_of(node_);
 
   // For the present input.
   bool serves_control_ = true;

@@ -6,11 +6,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <string>
 #include <utility>
 
 namespace zeus::daemon {
 
+using protocol::Scope;
 using protocol::Status;
+using service::Anyone;
+using service::AnyToken;
 
 namespace {
 
@@ -45,101 +52,94 @@ setter::RefusedCall refused_call(const transport::Request& request, int status, 
           .outcome = fmt::format("{}: {}", status, shortened(printable(body), most))};
 }
 
+void note(Node& node, const service::Call& call, int status, std::string_view body, Seconds took) {
+  node.metrics.count_request(call.route_name(), status, took);
+  const transport::Request& request = call.request();
+  const bool is_audited = node.audit && call.route_name() != service::other_route && request.method == "POST";
+  if (!node.logs_requests && !is_audited) {
+    return;
+  }
+  const std::string client = call.is_admitted() ? to_text(client_of(call)) : "a client that was refused";
+  if (node.logs_requests) {
+    log::debug(line_of(request, status, client));
+  }
+  if (is_audited && is_refusal(status)) {
+    node.audit->write_refusal(refused_call(request, status, body, client));
+  }
+}
+
+void nothing_about_tokens(const SharedCall& call) {
+  call->refuse(call->visitor().claims ? protocol::Refusal{.status = Status::not_found, .body = {}}
+                                      : protocol::refusal(Status::not_found, no_token_here));
+}
+
 }  // namespace
 
-const std::vector<Api::Route>& Api::routes() {
-  static const std::vector<Route> all{
-      {"GET", "/discover", &Api::discover},
-      {"GET", "/time", &Api::time},
-      {"GET", "/auth/whoami", &Api::who_am_i},
-      {"GET", "/metrics", &Api::metrics},
-      {"POST", "/gpu/set_power_limit", &Api::set_power_limit},
-      {"POST", "/gpu/set_persistence_mode", &Api::set_persistence_mode},
-      {"POST", "/gpu/set_gpu_locked_clocks", &Api::set_gpu_locked_clocks},
-      {"POST", "/gpu/reset_gpu_locked_clocks", &Api::reset_gpu_locked_clocks},
-      {"POST", "/gpu/set_mem_locked_clocks", &Api::set_mem_locked_clocks},
-      {"POST", "/gpu/reset_mem_locked_clocks", &Api::reset_mem_locked_clocks},
-      {"POST", "/gpu/reset_locked_clocks", &Api::reset_locked_clocks},
-      {"GET", "/gpu/get_power", &Api::get_power},
-      {"GET", "/gpu/get_cumulative_energy", &Api::get_cumulative_energy},
-      {"GET", "/gpu/get_power_limit", &Api::get_power_limit},
-      {"GET", "/gpu/get_power_limit_constraints", &Api::get_power_limit_constraints},
-      {"GET", "/gpu/get_persistence_mode", &Api::get_persistence_mode},
-      {"GET", "/gpu/stream_power", &Api::stream_power},
-      {"GET", "/cpu/get_cumulative_energy", &Api::get_cpu_energy},
-      {"GET", "/cpu/get_power", &Api::get_cpu_power},
-      {"GET", "/cpu/stream_power", &Api::stream_cpu_power},
-      {"GET", "/v1/readings", &Api::readings},
-      {"GET", "/v1/leases", &Api::list_leases},
-      {"POST", "/v1/leases/take", &Api::take_lease},
-      {"POST", "/v1/leases/renew", &Api::renew_lease},
-      {"POST", "/v1/leases/set_power_limit", &Api::set_leased_power_limit},
-      {"POST", "/v1/leases/lock_clocks", &Api::lock_leased_clocks},
-      {"POST", "/v1/leases/unlock_clocks", &Api::unlock_leased_clocks},
-      {"POST", "/v1/leases/set_persistence_mode", &Api::set_leased_persistence_mode},
-      {"POST", "/v1/leases/restore", &Api::restore_lease},
-      {"POST", "/v1/leases/release", &Api::release_lease},
-      {"GET", "/v1/leases/overruled", &Api::ask_whether_overruled},
-      {"GET", "/v1/outcomes", &Api::outcomes},
-  };
+service::Route nothing_there(std::string_view paths, const service::Needs& needs) {
+  return {.method = "*", .path = paths, .needs = needs, .handler = [](const SharedCall& call) {
+            call->refuse(protocol::Refusal{.status = Status::not_found, .body = {}});
+          }};
+}
+
+std::vector<service::Route> routes(Node& node) {
+  std::vector<service::Route> all;
+  for (const std::span<const Row> rows : {node_rows(), gpu_rows(), cpu_rows(), lease_rows()}) {
+    for (const Row& row : rows) {
+      all.push_back({.name = row.path,
+                     .method = row.method,
+                     .path = row.path,
+                     .needs = row.needs,
+                     .handler = [&node, work = row.handler](const SharedCall& call) {
+                       if (call->visitor().claims) {
+                         node.desk->note_token(client_of(*call));
+                       }
+                       work(node, call);
+                     }});
+    }
+  }
+  // Everything else belongs to a group, too: from the status, clients learn whether they may use that group.
+  for (const auto& [paths, needs] :
+       std::initializer_list<std::pair<std::string_view, service::Needs>>{{"/discover", Anyone{}},
+                                                                          {"/time", Anyone{}},
+                                                                          {"/gpu/set_*", Scope::gpu_control},
+                                                                          {"/gpu/reset_*", Scope::gpu_control},
+                                                                          {"/gpu/*", Scope::gpu_read},
+                                                                          {"/cpu/*", Scope::cpu_read},
+                                                                          {"/v1/leases*", Scope::gpu_control},
+                                                                          {"/v1/outcomes*", Scope::gpu_control}}) {
+    all.push_back(nothing_there(paths, needs));
+  }
+  all.push_back({.method = "*", .path = "/auth/*", .needs = AnyToken{}, .handler = nothing_about_tokens});
+  all.push_back(nothing_there("*", AnyToken{}));
   return all;
 }
 
-void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
-  const Instant began = node_.loop.clock().now();
-  const transport::Request& request = exchange->request();
-  const auto route = std::ranges::find_if(
-      routes(), [&](const Route& one) { return one.path == request.path && one.method == request.method; });
-  const bool is_known = route != routes().end();
-  std::variant<Visitor, TurnedAway> admitted =
-      admit(request, exchange->peer(), {node_.groups, node_.credentials, node_.hosts}, node_.loop.clock().wall());
-  const auto* const away = std::get_if<TurnedAway>(&admitted);
-  const bool is_audited = node_.audit && is_known && request.method == "POST";
-  const bool is_noted = node_.logs_requests || is_audited;
-  const auto answered = [this, began, is_audited, name = is_known ? route->path : std::string_view{"other"},
-                         noted = is_noted ? exchange : nullptr,
-                         client = !is_noted         ? std::string{}
-                                  : away != nullptr ? "a client that was refused"
-                                                    : to_text(std::get<Visitor>(admitted).client)](
-                            int status, std::string_view body) {
-    node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
-    if (node_.logs_requests) {
-      log::debug(line_of(noted->request(), status, client));
-    }
-    if (is_audited && is_refusal(status)) {
-      node_.audit->write_refusal(refused_call(noted->request(), status, body, client));
-    }
-  };
-  if (away != nullptr) {
-    Call{std::move(exchange), {}, answered}.refuse(away->refusal);
-    return;
-  }
-  auto call = std::make_shared<Call>(std::move(exchange), std::move(std::get<Visitor>(admitted)), answered);
-  if (call->client().token) {
-    node_.desk->note_token(call->client());
-  }
-  if (is_known) {
-    (this->*route->handler)(call);
-  } else {
-    call->refuse(protocol::Refusal{.status = Status::not_found, .body = {}});
-  }
+service::Front front_of(Node& node) {
+  return {node.loop.clock(),
+          door,
+          node.access,
+          routes(node),
+          answer_of,
+          [&node](const service::Call& call, int status, std::string_view body, Seconds took) {
+            note(node, call, status, body, took);
+          }};
 }
 
-bool Api::choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, ErrorForm form,
-                      std::set<int>& gpus) {
-  for (std::size_t gpu = 0; !asked && gpu < node_.gpus.size(); ++gpu) {
+bool choose_gpus(Node& node, const SharedCall& call, const std::optional<protocol::Ids>& asked, ErrorForm form,
+                 std::set<int>& gpus) {
+  for (std::size_t gpu = 0; !asked && gpu < node.gpus.size(); ++gpu) {
     gpus.insert(static_cast<int>(gpu));
   }
   if (!asked) {
     // Those that the client may read. One that may read none is refused for all of them, with the reasons.
     std::set<int> readable = gpus;
-    std::erase_if(readable, [&](int gpu) { return !verdict_on_reading(call, gpu).allowed; });
+    std::erase_if(readable, [&](int gpu) { return !verdict_on_reading(node, call, gpu).allowed; });
     gpus = readable.empty() ? gpus : readable;
   }
   for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
-    if (number >= node_.gpus.size()) {
+    if (number >= node.gpus.size()) {
       const std::string why = fmt::format("there is no GPU {}: this node has {}", number,
-                                          node_.gpus.empty() ? "none" : fmt::format("0 to {}", node_.gpus.size() - 1));
+                                          node.gpus.empty() ? "none" : fmt::format("0 to {}", node.gpus.size() - 1));
       call->refuse(form == ErrorForm::text ? protocol::text_refusal(Status::bad_request, why)
                                            : protocol::refusal(Status::bad_request, why));
       return false;
@@ -149,20 +149,20 @@ bool Api::choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>
   return true;
 }
 
-bool Api::choose_cpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, std::set<int>& cpus) {
-  const Verdict verdict = decide(node_.desk->policy(), call->client().asker(), {.action = Action::read_cpu});
+bool choose_cpus(Node& node, const SharedCall& call, const std::optional<protocol::Ids>& asked, std::set<int>& cpus) {
+  const Verdict verdict = decide(node.desk->policy(), client_of(*call).asker(), {.action = Action::read_cpu});
   if (!verdict.allowed) {
     call->refuse(Status::forbidden, verdict.why);
     return false;
   }
-  for (std::size_t cpu = 0; !asked && cpu < node_.cpus.size(); ++cpu) {
+  for (std::size_t cpu = 0; !asked && cpu < node.cpus.size(); ++cpu) {
     cpus.insert(static_cast<int>(cpu));
   }
   for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
-    if (number >= node_.cpus.size()) {
+    if (number >= node.cpus.size()) {
       call->refuse(Status::bad_request,
                    fmt::format("there is no CPU package {}: this node has {}", number,
-                               node_.cpus.empty() ? "none" : fmt::format("0 to {}", node_.cpus.size() - 1)));
+                               node.cpus.empty() ? "none" : fmt::format("0 to {}", node.cpus.size() - 1)));
       return false;
     }
     cpus.insert(static_cast<int>(number));
@@ -170,29 +170,31 @@ bool Api::choose_cpus(const SharedCall& call, const std::optional<protocol::Ids>
   return true;
 }
 
-Verdict Api::verdict_on_reading(const SharedCall& call, int gpu) const {
-  return decide(node_.desk->policy(), call->client().asker(),
-                {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()});
+Verdict verdict_on_reading(const Node& node, const SharedCall& call, int gpu) {
+  return decide(node.desk->policy(), client_of(*call).asker(),
+                {.action = Action::read, .gpu = node.gpu(gpu).seat->name()});
 }
 
-bool Api::may_read(const SharedCall& call, const std::set<int>& gpus) {
+bool may_read(const Node& node, const SharedCall& call, const std::set<int>& gpus) {
   Refusals refusals;
   for (const int gpu : gpus) {
-    const Verdict verdict = verdict_on_reading(call, gpu);
+    const Verdict verdict = verdict_on_reading(node, call, gpu);
     if (!verdict.allowed) {
       refusals[gpu] = {Status::forbidden, verdict.why};
     }
   }
   if (!refusals.empty()) {
-    call->refuse(refusals);
+    refuse(*call, refusals);
   }
   return refusals.empty();
 }
 
+namespace {
+
 // Asks each of these devices, and calls `done` with their answers in order, unless one did not answer.
 template <typename Readings, typename Ask>
-void Api::gather(const SharedCall& call, const std::set<int>& devices, std::string_view kind, const Ask& ask,
-                 std::function<void(const std::vector<Readings>&)> done) {
+void gather(const SharedCall& call, const std::set<int>& devices, std::string_view kind, const Ask& ask,
+            std::function<void(const std::vector<Readings>&)> done) {
   const auto all = std::make_shared<std::vector<Readings>>(devices.size());
   if (devices.empty()) {
     done(*all);
@@ -203,7 +205,7 @@ void Api::gather(const SharedCall& call, const std::set<int>& devices, std::stri
         if (refusals.empty()) {
           done(*all);
         } else {
-          call->refuse(refusals);
+          refuse(*call, refusals);
         }
       });
   std::size_t position = 0;
@@ -216,19 +218,21 @@ void Api::gather(const SharedCall& call, const std::set<int>& devices, std::stri
   }
 }
 
-void Api::read(const SharedCall& call, const std::set<int>& gpus, std::uint32_t parts,
+}  // namespace
+
+void read_gpus(Node& node, const SharedCall& call, const std::set<int>& gpus, std::uint32_t parts,
                std::function<void(const std::vector<protocol::GpuReadings>&)> done) {
-  if (may_read(call, gpus)) {
+  if (may_read(node, call, gpus)) {
     gather<protocol::GpuReadings>(
-        call, gpus, "GPU", [&](int gpu, auto told) { node_.gpu(gpu).reader->ask(parts, std::move(told)); },
+        call, gpus, "GPU", [&](int gpu, auto told) { node.gpu(gpu).reader->ask(parts, std::move(told)); },
         std::move(done));
   }
 }
 
-void Api::read_cpus(const SharedCall& call, const std::set<int>& cpus,
-                    std::function<void(const std::vector<protocol::CpuReadings>&)> done) {
+void read_cpus(Node& node, const SharedCall& call, const std::set<int>& cpus,
+               std::function<void(const std::vector<protocol::CpuReadings>&)> done) {
   gather<protocol::CpuReadings>(
-      call, cpus, "CPU package", [&](int cpu, auto told) { node_.cpu(cpu).reader->ask(std::move(told)); },
+      call, cpus, "CPU package", [&](int cpu, auto told) { node.cpu(cpu).reader->ask(std::move(told)); },
       std::move(done));
 }
 

@@ -9,6 +9,23 @@
 
 namespace zeus::daemon {
 
+Client client_of(const service::Call& call) {
+  Client client;
+  if (const std::optional<transport::LocalPeer>& peer = call.peer().local) {
+    client.user = peer->user;
+    client.groups = peer->groups;
+    client.groups.push_back(peer->group);
+    if (peer->process) {
+      client.process = ClientProcess{peer->pid, peer->started, peer->process};
+    }
+  }
+  if (const std::optional<tokens::Claims>& claims = call.visitor().claims) {
+    client.token = claims->subject;
+    client.bearer = call.visitor().bearer;
+  }
+  return client;
+}
+
 std::optional<ClientKey> key_of(const Client& client) {
   if (client.process && client.process->started != 0) {
     return ClientKey{.pid = client.process->pid, .started = client.process->started, .token = {}};

@@ -3,6 +3,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "daemon/policy.hpp"
+#include "service/call.hpp"
 
 #include <sys/types.h>
 
@@ -28,7 +29,6 @@ struct Client {
   std::vector<gid_t> groups;
   std::optional<ClientProcess> process;
   std::optional<std::string> token;  // the token's subject
-  std::vector<std::string> scopes;   // of the token
   // The token itself, which is never shown. When keys are read again, it is checked again.
   std::shared_ptr<const std::string> bearer;
 
@@ -43,6 +43,8 @@ struct ClientKey {
 
   friend auto operator<=>(const ClientKey&, const ClientKey&) = default;
 };
+
+Client client_of(const service::Call& call);
 
 // Empty for an unidentified client: one without a token, or a process that the kernel does not name.
 std::optional<ClientKey> key_of(const Client& client);

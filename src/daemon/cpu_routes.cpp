@@ -13,6 +13,7 @@
 namespace zeus::daemon {
 
 using protocol::Ids;
+using protocol::Scope;
 
 namespace {
 
@@ -25,17 +26,15 @@ std::optional<Refused> energy_refusal(const protocol::ReportedReading<Joules>& e
   return Refused{protocol::status_of(reason), to_string(Failure{reason, energy.detail ? *energy.detail : ""})};
 }
 
-}  // namespace
-
-void Api::get_cpu_energy(const SharedCall& call) {
+void get_cpu_energy(Node& node, const SharedCall& call) {
   std::optional<Ids> ids;
   bool cpu = false;
   bool dram = false;
   std::set<int> cpus;
-  if (!call->read_query({{"cpu_ids", ids}, {"cpu", cpu}, {"dram", dram}}) || !choose_cpus(call, ids, cpus)) {
+  if (!call->read_query({{"cpu_ids", ids}, {"cpu", cpu}, {"dram", dram}}) || !choose_cpus(node, call, ids, cpus)) {
     return;
   }
-  read_cpus(call, cpus, [call, cpu, dram](const std::vector<protocol::CpuReadings>& all) {
+  read_cpus(node, call, cpus, [call, cpu, dram](const std::vector<protocol::CpuReadings>& all) {
     protocol::CpuEnergyAnswer told;
     Refusals refusals;
     for (const protocol::CpuReadings& one : all) {
@@ -54,15 +53,15 @@ void Api::get_cpu_energy(const SharedCall& call) {
     if (refusals.empty()) {
       call->answer(records::json_line(told));
     } else {
-      call->refuse(refusals);
+      refuse(*call, refusals);
     }
   });
 }
 
-void Api::get_cpu_power(const SharedCall& call) {
+void get_cpu_power(Node& node, const SharedCall& call) {
   std::optional<Ids> ids;
   std::set<int> cpus;
-  if (!call->read_query({{"cpu_ids", ids}}) || !choose_cpus(call, ids, cpus)) {
+  if (!call->read_query({{"cpu_ids", ids}}) || !choose_cpus(node, call, ids, cpus)) {
     return;
   }
   struct Progress {
@@ -71,12 +70,12 @@ void Api::get_cpu_power(const SharedCall& call) {
     Refusals refusals;
   };
   const auto progress = std::make_shared<Progress>(Progress{cpus.size(), {}, {}});
-  const auto finish = [this, call, progress] {
+  const auto finish = [&node, call, progress] {
     if (!progress->refusals.empty()) {
-      call->refuse(progress->refusals);
+      refuse(*call, progress->refusals);
     } else {
       call->answer(records::json_line(
-          protocol::CpuPowerAnswer{protocol::milliseconds_of(node_.loop.clock().wall()), progress->power}));
+          protocol::CpuPowerAnswer{protocol::milliseconds_of(node.loop.clock().wall()), progress->power}));
     }
   };
   if (cpus.empty()) {
@@ -84,7 +83,7 @@ void Api::get_cpu_power(const SharedCall& call) {
     return;
   }
   for (const int cpu : cpus) {
-    node_.cpu(cpu).power->ask([progress, finish, cpu](const CpuPowerMeter::Answer& answer) {
+    node.cpu(cpu).power->ask([progress, finish, cpu](const CpuPowerMeter::Answer& answer) {
       if (const auto* const power = std::get_if<protocol::CpuPower>(&answer)) {
         progress->power.of[static_cast<std::uint32_t>(cpu)] = *power;
       } else {
@@ -97,19 +96,30 @@ void Api::get_cpu_power(const SharedCall& call) {
   }
 }
 
-void Api::stream_cpu_power(const SharedCall& call) {
+void stream_cpu_power(Node& node, const SharedCall& call) {
   std::optional<Ids> ids;
   std::set<int> cpus;
-  if (!call->read_query({{"cpu_ids", ids}}) || !choose_cpus(call, ids, cpus)) {
+  if (!call->read_query({{"cpu_ids", ids}}) || !choose_cpus(node, call, ids, cpus)) {
     return;
   }
-  const std::shared_ptr<transport::Stream> stream = call->stream();
+  const std::shared_ptr<transport::Stream> stream = call->stream(PowerStream::headers());
   for (const int cpu : cpus) {
-    node_.cpu(cpu).stream->add(stream);
+    node.cpu(cpu).stream->add(stream);
   }
   if (cpus.empty()) {
-    node_.no_device->add(stream);
+    node.no_device->add(stream);
   }
+}
+
+}  // namespace
+
+std::span<const Row> cpu_rows() {
+  static const Row rows[]{
+      {"GET", "/cpu/get_cumulative_energy", Scope::cpu_read, get_cpu_energy},
+      {"GET", "/cpu/get_power", Scope::cpu_read, get_cpu_power},
+      {"GET", "/cpu/stream_power", Scope::cpu_read, stream_cpu_power},
+  };
+  return rows;
 }
 
 }  // namespace zeus::daemon

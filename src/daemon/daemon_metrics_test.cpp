@@ -55,16 +55,8 @@ class DaemonMetricsTest : public ::testing::Test, protected test::LocalStand {
   test::HandLoop loop_{clock_};
   control::Ledger ledger_ = ledger();
   std::optional<control::LeaseBook> book_;
-  Node node_{.loop = loop_,
-             .groups = {},
-             .hosts = {},
-             .credentials = {},
-             .identity = {},
-             .gpus = {},
-             .cpus = {},
-             .no_device = {},
-             .desk = {},
-             .metrics = {}};
+  Node node_{
+      .loop = loop_, .access = {}, .identity = {}, .gpus = {}, .cpus = {}, .no_device = {}, .desk = {}, .metrics = {}};
 };
 
 TEST_F(DaemonMetricsTest, LeavesOutValuesThatCanNoLongerBeRead) {
@@ -76,7 +68,7 @@ TEST_F(DaemonMetricsTest, LeavesOutValuesThatCanNoLongerBeRead) {
 
 TEST_F(DaemonMetricsTest, ShowsAHolderAndItsFoundSettingsButNeverTheLeasesName) {
   EXPECT_THAT(text(), Not(HasSubstr("zeusd_gpu_lease{")));
-  set({.user = {}, .groups = {}, .process = {}, .token = "a\"b\n", .scopes = {}});
+  set({.user = {}, .groups = {}, .process = {}, .token = "a\"b\n"});
   const std::string held = text();
   EXPECT_THAT(held, HasSubstr(R"(zeusd_gpu_lease{gpu="0",uuid="GPU-0",holder=")"));
   EXPECT_THAT(held, HasSubstr(R"(lease="implicit"} 1)"));

@@ -14,6 +14,7 @@
 namespace zeus::daemon {
 
 using protocol::Ids;
+using protocol::Scope;
 
 namespace {
 
@@ -43,7 +44,7 @@ std::optional<protocol::ByNumber<Value>> picked(const SharedCall& call, const st
     });
   }
   if (!refusals.empty()) {
-    call->refuse(refusals);
+    refuse(*call, refusals);
     return std::nullopt;
   }
   return told;
@@ -54,189 +55,170 @@ const protocol::ReportedReading<Watts>& first_power_of(const protocol::GpuReadin
   return readings.power.empty() ? none : readings.power.front().power;
 }
 
-}  // namespace
-
-void Api::set(const SharedCall& call, const Ids& ids, bool block, const Setting& setting) {
+void set(Node& node, const SharedCall& call, const Ids& ids, bool block, const Setting& setting) {
   std::set<int> gpus;
-  if (!choose_gpus(call, ids, ErrorForm::text, gpus)) {
+  if (!choose_gpus(node, call, ids, ErrorForm::text, gpus)) {
     return;
   }
   // Without waiting, refusals that are known at once are still reported; the rest comes under /v1/outcomes.
-  node_.desk->set_without_lease(call->client(), gpus, setting, block ? call->wanted() : std::function<bool()>{},
-                                [call](const Refusals& refusals) {
-                                  if (refusals.empty()) {
-                                    call->done();
-                                  } else {
-                                    call->refuse(refusals);
-                                  }
-                                });
+  node.desk->set_without_lease(client_of(*call), gpus, setting, block ? call->wanted() : std::function<bool()>{},
+                               [call](const Refusals& refusals) { done_or_refuse(*call, refusals); });
   if (!block && !call->is_answered()) {
     call->done();
   }
 }
 
-void Api::set_power_limit(const SharedCall& call) {
+void set_power_limit(Node& node, const SharedCall& call) {
   Ids gpus;
   bool block = false;
   std::uint32_t limit = 0;
   if (call->read_query({{"gpu_ids", gpus}, {"block", block}, {"power_limit_mw", limit}})) {
-    set(call, gpus, block, SetPowerLimit{watts_of(limit)});
+    set(node, call, gpus, block, SetPowerLimit{watts_of(limit)});
   }
 }
 
-void Api::set_persistence_mode(const SharedCall& call) {
+void set_persistence_mode(Node& node, const SharedCall& call) {
   Ids gpus;
   bool block = false;
   bool enabled = false;
   if (call->read_query({{"gpu_ids", gpus}, {"block", block}, {"enabled", enabled}})) {
-    set(call, gpus, block, SetPersistence{enabled});
+    set(node, call, gpus, block, SetPersistence{enabled});
   }
 }
 
-void Api::set_gpu_locked_clocks(const SharedCall& call) {
+void lock_clocks(Node& node, const SharedCall& call, ClockDomain domain) {
   Ids gpus;
   bool block = false;
   std::uint32_t least = 0;
   std::uint32_t most = 0;
   if (call->read_query({{"gpu_ids", gpus}, {"block", block}, {"min_clock_mhz", least}, {"max_clock_mhz", most}})) {
-    set(call, gpus, block, LockClocks{ClockDomain::graphics, range_of(least, most)});
+    set(node, call, gpus, block, LockClocks{domain, range_of(least, most)});
   }
 }
 
-void Api::set_mem_locked_clocks(const SharedCall& call) {
-  Ids gpus;
-  bool block = false;
-  std::uint32_t least = 0;
-  std::uint32_t most = 0;
-  if (call->read_query({{"gpu_ids", gpus}, {"block", block}, {"min_clock_mhz", least}, {"max_clock_mhz", most}})) {
-    set(call, gpus, block, LockClocks{ClockDomain::memory, range_of(least, most)});
-  }
+void set_gpu_locked_clocks(Node& node, const SharedCall& call) {
+  lock_clocks(node, call, ClockDomain::graphics);
 }
 
-void Api::reset_gpu_locked_clocks(const SharedCall& call) {
-  Ids gpus;
-  bool block = false;
-  if (call->read_query({{"gpu_ids", gpus}, {"block", block}})) {
-    set(call, gpus, block, UnlockClocks{ClockDomain::graphics});
-  }
+void set_mem_locked_clocks(Node& node, const SharedCall& call) {
+  lock_clocks(node, call, ClockDomain::memory);
 }
 
-void Api::reset_mem_locked_clocks(const SharedCall& call) {
+void unlock_clocks(Node& node, const SharedCall& call, const UnlockClocks& which) {
   Ids gpus;
   bool block = false;
   if (call->read_query({{"gpu_ids", gpus}, {"block", block}})) {
-    set(call, gpus, block, UnlockClocks{ClockDomain::memory});
+    set(node, call, gpus, block, which);
   }
 }
 
-void Api::reset_locked_clocks(const SharedCall& call) {
-  Ids gpus;
-  bool block = false;
-  if (call->read_query({{"gpu_ids", gpus}, {"block", block}})) {
-    set(call, gpus, block, UnlockClocks{});
-  }
+void reset_gpu_locked_clocks(Node& node, const SharedCall& call) {
+  unlock_clocks(node, call, UnlockClocks{ClockDomain::graphics});
 }
 
-void Api::get_power(const SharedCall& call) {
+void reset_mem_locked_clocks(Node& node, const SharedCall& call) {
+  unlock_clocks(node, call, UnlockClocks{ClockDomain::memory});
+}
+
+void reset_locked_clocks(Node& node, const SharedCall& call) {
+  unlock_clocks(node, call, UnlockClocks{});
+}
+
+// Answers with one value of each GPU that the request asks for.
+template <typename Value, typename Pick, typename Write>
+void report(Node& node, const SharedCall& call, std::uint32_t parts, const Pick& pick, const Write& write) {
   std::optional<Ids> ids;
   std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
+  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(node, call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, gpus, GpuReader::power_now, [this, call](const auto& all) {
-    const auto power =
-        picked<protocol::WholeMilliwatts>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-          take(first_power_of(one), [](protocol::WholeMilliwatts& told, Watts value) { told = value; });
-        });
-    if (power) {
-      call->answer(
-          records::json_line(protocol::GpuPowerAnswer{protocol::milliseconds_of(node_.loop.clock().wall()), *power}));
+  read_gpus(node, call, gpus, parts, [call, pick, write](const std::vector<protocol::GpuReadings>& all) {
+    if (const auto told = picked<Value>(call, all, pick)) {
+      call->answer(write(*told));
     }
   });
 }
 
-void Api::get_cumulative_energy(const SharedCall& call) {
-  std::optional<Ids> ids;
-  std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
-    return;
-  }
-  read(call, gpus, GpuReader::Parts::energy, [call](const auto& all) {
-    const auto energy = picked<protocol::GpuEnergy>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-      take(one.energy, [](protocol::GpuEnergy& told, Joules value) { told.energy = value; });
-    });
-    if (energy) {
-      call->answer(records::json_line(*energy));
-    }
-  });
+template <typename Value, typename Pick>
+void report(Node& node, const SharedCall& call, std::uint32_t parts, const Pick& pick) {
+  report<Value>(node, call, parts, pick, [](const auto& told) { return records::json_line(told); });
 }
 
-void Api::get_power_limit(const SharedCall& call) {
-  std::optional<Ids> ids;
-  std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
-    return;
-  }
-  read(call, gpus, GpuReader::Parts::limits, [call](const auto& all) {
-    const auto limits =
-        picked<protocol::GpuPowerLimit>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-          take(one.limits.current, [](protocol::GpuPowerLimit& told, Watts value) { told.limit = value; });
-        });
-    if (limits) {
-      call->answer(records::json_line(*limits));
-    }
-  });
+void get_power(Node& node, const SharedCall& call) {
+  report<protocol::WholeMilliwatts>(
+      node, call, GpuReader::power_now,
+      [](const protocol::GpuReadings& one, const auto& take) {
+        take(first_power_of(one), [](protocol::WholeMilliwatts& told, Watts value) { told = value; });
+      },
+      [&node](const auto& power) {
+        return records::json_line(protocol::GpuPowerAnswer{protocol::milliseconds_of(node.loop.clock().wall()), power});
+      });
 }
 
-void Api::get_power_limit_constraints(const SharedCall& call) {
-  std::optional<Ids> ids;
-  std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
-    return;
-  }
-  read(call, gpus, GpuReader::Parts::limits, [call](const auto& all) {
-    const auto ranges =
-        picked<protocol::GpuPowerLimitRange>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-          take(one.limits.minimum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.minimum = value; });
-          take(one.limits.maximum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.maximum = value; });
-        });
-    if (ranges) {
-      call->answer(records::json_line(*ranges));
-    }
-  });
+void get_cumulative_energy(Node& node, const SharedCall& call) {
+  report<protocol::GpuEnergy>(node, call, GpuReader::Parts::energy,
+                              [](const protocol::GpuReadings& one, const auto& take) {
+                                take(one.energy, [](protocol::GpuEnergy& told, Joules value) { told.energy = value; });
+                              });
 }
 
-void Api::get_persistence_mode(const SharedCall& call) {
-  std::optional<Ids> ids;
-  std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
-    return;
-  }
-  read(call, gpus, GpuReader::Parts::persistence, [call](const auto& all) {
-    const auto modes =
-        picked<protocol::GpuPersistenceMode>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-          take(one.persistence_mode, [](protocol::GpuPersistenceMode& told, bool value) { told.enabled = value; });
-        });
-    if (modes) {
-      call->answer(records::json_line(*modes));
-    }
-  });
+void get_power_limit(Node& node, const SharedCall& call) {
+  report<protocol::GpuPowerLimit>(
+      node, call, GpuReader::Parts::limits, [](const protocol::GpuReadings& one, const auto& take) {
+        take(one.limits.current, [](protocol::GpuPowerLimit& told, Watts value) { told.limit = value; });
+      });
 }
 
-void Api::stream_power(const SharedCall& call) {
+void get_power_limit_constraints(Node& node, const SharedCall& call) {
+  report<protocol::GpuPowerLimitRange>(
+      node, call, GpuReader::Parts::limits, [](const protocol::GpuReadings& one, const auto& take) {
+        take(one.limits.minimum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.minimum = value; });
+        take(one.limits.maximum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.maximum = value; });
+      });
+}
+
+void get_persistence_mode(Node& node, const SharedCall& call) {
+  report<protocol::GpuPersistenceMode>(
+      node, call, GpuReader::Parts::persistence, [](const protocol::GpuReadings& one, const auto& take) {
+        take(one.persistence_mode, [](protocol::GpuPersistenceMode& told, bool value) { told.enabled = value; });
+      });
+}
+
+void stream_power(Node& node, const SharedCall& call) {
   std::optional<Ids> ids;
   std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus) ||
-      !may_read(call, gpus)) {
+  if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(node, call, ids, ErrorForm::json, gpus) ||
+      !may_read(node, call, gpus)) {
     return;
   }
-  const std::shared_ptr<transport::Stream> stream = call->stream();
+  const std::shared_ptr<transport::Stream> stream = call->stream(PowerStream::headers());
   for (const int gpu : gpus) {
-    node_.gpu(gpu).stream->add(stream);
+    node.gpu(gpu).stream->add(stream);
   }
   if (gpus.empty()) {
-    node_.no_device->add(stream);
+    node.no_device->add(stream);
   }
+}
+
+}  // namespace
+
+std::span<const Row> gpu_rows() {
+  static const Row rows[]{
+      {"POST", "/gpu/set_power_limit", Scope::gpu_control, set_power_limit},
+      {"POST", "/gpu/set_persistence_mode", Scope::gpu_control, set_persistence_mode},
+      {"POST", "/gpu/set_gpu_locked_clocks", Scope::gpu_control, set_gpu_locked_clocks},
+      {"POST", "/gpu/reset_gpu_locked_clocks", Scope::gpu_control, reset_gpu_locked_clocks},
+      {"POST", "/gpu/set_mem_locked_clocks", Scope::gpu_control, set_mem_locked_clocks},
+      {"POST", "/gpu/reset_mem_locked_clocks", Scope::gpu_control, reset_mem_locked_clocks},
+      {"POST", "/gpu/reset_locked_clocks", Scope::gpu_control, reset_locked_clocks},
+      {"GET", "/gpu/get_power", Scope::gpu_read, get_power},
+      {"GET", "/gpu/get_cumulative_energy", Scope::gpu_read, get_cumulative_energy},
+      {"GET", "/gpu/get_power_limit", Scope::gpu_read, get_power_limit},
+      {"GET", "/gpu/get_power_limit_constraints", Scope::gpu_read, get_power_limit_constraints},
+      {"GET", "/gpu/get_persistence_mode", Scope::gpu_read, get_persistence_mode},
+      {"GET", "/gpu/stream_power", Scope::gpu_read, stream_power},
+  };
+  return rows;
 }
 
 }  // namespace zeus::daemon

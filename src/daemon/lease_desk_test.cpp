@@ -255,7 +255,7 @@ TEST_F(LeaseDeskTest, IfThePolicyRequiresLeasesASetterWithoutOneIsRefused) {
 }
 
 TEST_F(LeaseDeskTest, TheSettingsOfATokenLastAnHourAfterItsLastRequest) {
-  const Client client{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
+  const Client client{.user = {}, .groups = {}, .process = {}, .token = "ann"};
   EXPECT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
   const auto wait = [&](Seconds time) {
     for (Seconds waited{0}; waited < time; waited = waited + Seconds{20}) {
@@ -272,7 +272,7 @@ TEST_F(LeaseDeskTest, TheSettingsOfATokenLastAnHourAfterItsLastRequest) {
 }
 
 TEST_F(LeaseDeskTest, TheSettingOfATokensOnlyRequestLastsAnHour) {
-  const Client client{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
+  const Client client{.user = {}, .groups = {}, .process = {}, .token = "ann"};
   EXPECT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
   for (Seconds waited{0}; waited < Seconds{3700}; waited = waited + Seconds{20}) {
     EXPECT_TRUE(limit(0) == 200_W || waited >= Seconds{3600});
@@ -321,12 +321,8 @@ TEST_F(LeaseDeskTest, ANewPolicyJudgesEachKindOfSettingThatStands) {
 
 TEST_F(LeaseDeskTest, LeasesOfATokenThatIsNoLongerValidEnd) {
   const auto with = [](const char* token) {
-    return Client{.user = {},
-                  .groups = {},
-                  .process = {},
-                  .token = "ann",
-                  .scopes = {},
-                  .bearer = std::make_shared<const std::string>(token)};
+    return Client{
+        .user = {}, .groups = {}, .process = {}, .token = "ann", .bearer = std::make_shared<const std::string>(token)};
   };
   const std::string lease = take(with("old"), {0}).lease->id;
   static_cast<void>(set(with("old"), lease, 0, SetPowerLimit{200_W}));
@@ -345,7 +341,7 @@ TEST_F(LeaseDeskTest, LeasesOfATokenThatIsNoLongerValidEnd) {
 
 TEST_F(LeaseDeskTest, AWaitingClientWhoseTokenIsNoLongerValidIsRefused) {
   ASSERT_TRUE(take(process(7), {0}).lease);
-  const Client ann{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
+  const Client ann{.user = {}, .groups = {}, .process = {}, .token = "ann"};
   std::optional<LeaseDesk::Taken> taken;
   desk_->take({ann, {0}, Seconds{60}, Seconds{100}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
   desk_->set_policy(built_in_policy(), [](const Client& client) { return !client.token; });

@@ -12,6 +12,7 @@
 namespace zeus::daemon {
 
 using protocol::Ids;
+using protocol::Scope;
 using protocol::Status;
 
 namespace {
@@ -159,16 +160,14 @@ void refuse(const SharedCall& call, const LeaseDesk::Taken& taken) {
   call->refuse(protocol::Refusal{.status = taken.refused->status, .body = records::json_line(conflict)});
 }
 
-}  // namespace
-
-void Api::take_lease(const SharedCall& call) {
+void take_lease(Node& node, const SharedCall& call) {
   Ids ids;
   Seconds term;
   std::optional<Seconds> wait;
   std::optional<bool> lends;
   std::set<int> gpus;
   if (!call->read_query({{"gpu_ids", ids}, {"term_s", term}, {"wait_s", wait}, {"lends", lends}}) ||
-      !choose_gpus(call, ids, ErrorForm::json, gpus)) {
+      !choose_gpus(node, call, ids, ErrorForm::json, gpus)) {
     return;
   }
   if (term < LeaseDesk::shortest_term || term > LeaseDesk::longest_term) {
@@ -176,29 +175,29 @@ void Api::take_lease(const SharedCall& call) {
                                                   LeaseDesk::shortest_term.value(), LeaseDesk::longest_term.value()));
     return;
   }
-  node_.desk->take({.client = call->client(),
-                    .gpus = gpus,
-                    .term = term,
-                    .wait = wait.value_or(Seconds{0}),
-                    .wanted = call->wanted(),
-                    .lends = lends.value_or(false)},
-                   [this, call](const LeaseDesk::Taken& taken) {
-                     if (taken.lease) {
-                       call->answer(records::json_line(Teller{node_}.answer(*taken.lease)));
-                     } else {
-                       refuse(call, taken);
-                     }
-                   });
+  node.desk->take({.client = client_of(*call),
+                   .gpus = gpus,
+                   .term = term,
+                   .wait = wait.value_or(Seconds{0}),
+                   .wanted = call->wanted(),
+                   .lends = lends.value_or(false)},
+                  [&node, call](const LeaseDesk::Taken& taken) {
+                    if (taken.lease) {
+                      call->answer(records::json_line(Teller{node}.answer(*taken.lease)));
+                    } else {
+                      refuse(call, taken);
+                    }
+                  });
 }
 
-void Api::list_leases(const SharedCall& call) {
+void list_leases(Node& node, const SharedCall& call) {
   if (!call->read_query({})) {
     return;
   }
-  const Teller teller{node_};
+  const Teller teller{node};
   protocol::LeaseList list;
-  const std::optional<ClientKey> key = key_of(call->client());
-  for (const LeaseView& lease : node_.desk->leases()) {
+  const std::optional<ClientKey> key = key_of(client_of(*call));
+  for (const LeaseView& lease : node.desk->leases()) {
     protocol::ListedLease told = teller.listed(lease);
     if (key_of(lease.client) != key) {
       told.id.clear();  // it is a key to the lease, which belongs to another client
@@ -208,21 +207,12 @@ void Api::list_leases(const SharedCall& call) {
   call->answer(records::json_line(list));
 }
 
-void Api::list_all_leases(const SharedCall& call) {
-  const Teller teller{node_};
-  protocol::LeaseList list;
-  for (const LeaseView& lease : node_.desk->leases()) {
-    list.leases.push_back(teller.listed(lease));
-  }
-  call->answer(records::json_line(list));
-}
-
-void Api::renew_lease(const SharedCall& call) {
+void renew_lease(Node& node, const SharedCall& call) {
   std::string lease;
   if (call->read_query({{"lease", lease}})) {
-    node_.desk->renew(call->client(), lease, [this, call](const LeaseDesk::Taken& taken) {
+    node.desk->renew(client_of(*call), lease, [&node, call](const LeaseDesk::Taken& taken) {
       if (taken.lease) {
-        call->answer(records::json_line(Teller{node_}.answer(*taken.lease)));
+        call->answer(records::json_line(Teller{node}.answer(*taken.lease)));
       } else {
         refuse(call, taken);
       }
@@ -230,35 +220,33 @@ void Api::renew_lease(const SharedCall& call) {
   }
 }
 
-void Api::set_leased(const SharedCall& call, const std::string& lease, const Ids& ids, const Setting& setting) {
+void set_leased(Node& node, const SharedCall& call, const std::string& lease, const Ids& ids, const Setting& setting) {
   std::set<int> gpus;
-  if (!choose_gpus(call, ids, ErrorForm::json, gpus)) {
+  if (!choose_gpus(node, call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  node_.desk->set(call->client(), lease, gpus, setting, call->wanted(),
-                  [this, call](const Refusals& refusals, const std::vector<Outcome>& outcomes) {
-                    if (!refusals.empty()) {
-                      call->refuse(refusals);
-                      return;
-                    }
-                    protocol::Outcomes told;
-                    for (const Outcome& outcome : outcomes) {
-                      told.outcomes.push_back(Teller{node_}.outcome(outcome, call->client()));
-                    }
-                    call->answer(records::json_line(told));
-                  });
+  node.desk->set(client_of(*call), lease, gpus, setting, call->wanted(),
+                 [&node, call](const Refusals& refusals, const std::vector<Outcome>& outcomes) {
+                   if (!refusals.empty()) {
+                     refuse(*call, refusals);
+                     return;
+                   }
+                   protocol::Outcomes told;
+                   for (const Outcome& outcome : outcomes) {
+                     told.outcomes.push_back(Teller{node}.outcome(outcome, client_of(*call)));
+                   }
+                   call->answer(records::json_line(told));
+                 });
 }
 
-void Api::set_leased_power_limit(const SharedCall& call) {
+void set_leased_power_limit(Node& node, const SharedCall& call) {
   std::string lease;
   Ids gpus;
   std::uint32_t limit = 0;
   if (call->read_query({{"lease", lease}, {"gpu_ids", gpus}, {"power_limit_mw", limit}})) {
-    set_leased(call, lease, gpus, SetPowerLimit{Watts{static_cast<double>(limit) / 1000.0}});
+    set_leased(node, call, lease, gpus, SetPowerLimit{Watts{static_cast<double>(limit) / 1000.0}});
   }
 }
-
-namespace {
 
 // Refuses the request and returns nothing if the word is not a domain.
 std::optional<ClockDomain> domain_of(const SharedCall& call, const std::string& word) {
@@ -269,9 +257,7 @@ std::optional<ClockDomain> domain_of(const SharedCall& call, const std::string& 
   return domain;
 }
 
-}  // namespace
-
-void Api::lock_leased_clocks(const SharedCall& call) {
+void lock_leased_clocks(Node& node, const SharedCall& call) {
   std::string lease;
   std::string word;
   Ids gpus;
@@ -282,12 +268,12 @@ void Api::lock_leased_clocks(const SharedCall& call) {
     return;
   }
   if (const std::optional<ClockDomain> domain = domain_of(call, word)) {
-    set_leased(call, lease, gpus,
+    set_leased(node, call, lease, gpus,
                LockClocks{*domain, {Megahertz{static_cast<double>(least)}, Megahertz{static_cast<double>(most)}}});
   }
 }
 
-void Api::unlock_leased_clocks(const SharedCall& call) {
+void unlock_leased_clocks(Node& node, const SharedCall& call) {
   std::string lease;
   std::optional<std::string> word;
   Ids gpus;
@@ -295,80 +281,97 @@ void Api::unlock_leased_clocks(const SharedCall& call) {
     return;
   }
   if (!word) {
-    set_leased(call, lease, gpus, UnlockClocks{});
+    set_leased(node, call, lease, gpus, UnlockClocks{});
   } else if (const std::optional<ClockDomain> domain = domain_of(call, *word)) {
-    set_leased(call, lease, gpus, UnlockClocks{domain});
+    set_leased(node, call, lease, gpus, UnlockClocks{domain});
   }
 }
 
-void Api::set_leased_persistence_mode(const SharedCall& call) {
+void set_leased_persistence_mode(Node& node, const SharedCall& call) {
   std::string lease;
   Ids gpus;
   bool enabled = false;
   if (call->read_query({{"lease", lease}, {"gpu_ids", gpus}, {"enabled", enabled}})) {
-    set_leased(call, lease, gpus, SetPersistence{enabled});
+    set_leased(node, call, lease, gpus, SetPersistence{enabled});
   }
 }
 
-void Api::restore_lease(const SharedCall& call) {
+void restore_lease(Node& node, const SharedCall& call) {
   std::string lease;
   if (call->read_query({{"lease", lease}})) {
-    node_.desk->restore(call->client(), lease, call->wanted(), [call](const Refusals& refusals) {
-      if (refusals.empty()) {
-        call->done();
-      } else {
-        call->refuse(refusals);
-      }
-    });
+    node.desk->restore(client_of(*call), lease, call->wanted(),
+                       [call](const Refusals& refusals) { done_or_refuse(*call, refusals); });
   }
 }
 
-void Api::release_lease(const SharedCall& call) {
+void release_lease(Node& node, const SharedCall& call) {
   std::string lease;
   if (call->read_query({{"lease", lease}})) {
-    node_.desk->release(call->client(), lease, [call](const Refusals& refusals) {
-      if (refusals.empty()) {
-        call->done();
-      } else {
-        call->refuse(refusals);
-      }
-    });
+    node.desk->release(client_of(*call), lease, [call](const Refusals& refusals) { done_or_refuse(*call, refusals); });
   }
 }
 
-void Api::ask_whether_overruled(const SharedCall& call) {
+void ask_whether_overruled(Node& node, const SharedCall& call) {
   std::string lease;
   if (call->read_query({{"lease", lease}})) {
-    node_.desk->ask_whether_overruled(call->client(), lease, call->wanted(),
-                                      [call](const std::optional<Refused>& refused, const std::string& why) {
-                                        if (refused) {
-                                          call->refuse(refused->status, refused->text);
-                                        } else {
-                                          call->answer(records::json_line(protocol::Overruled{why}));
-                                        }
-                                      });
+    node.desk->ask_whether_overruled(client_of(*call), lease, call->wanted(),
+                                     [call](const std::optional<Refused>& refused, const std::string& why) {
+                                       if (refused) {
+                                         call->refuse(refused->status, refused->text);
+                                       } else {
+                                         call->answer(records::json_line(protocol::Overruled{why}));
+                                       }
+                                     });
   }
 }
 
-void Api::outcomes(const SharedCall& call) {
+void outcomes(Node& node, const SharedCall& call) {
   std::optional<Ids> ids;
   std::optional<std::uint64_t> after;
   std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}, {"after", after}}) || !choose_gpus(call, ids, ErrorForm::json, gpus) ||
-      !may_read(call, gpus)) {
+  if (!call->read_query({{"gpu_ids", ids}, {"after", after}}) || !choose_gpus(node, call, ids, ErrorForm::json, gpus) ||
+      !may_read(node, call, gpus)) {
     return;
   }
-  const Teller teller{node_};
+  const Teller teller{node};
   protocol::Outcomes told;
   for (const int gpu : gpus) {
-    for (const Outcome& outcome : node_.desk->outcomes(gpu)) {
+    for (const Outcome& outcome : node.desk->outcomes(gpu)) {
       if (outcome.sequence > after.value_or(0)) {
-        told.outcomes.push_back(teller.outcome(outcome, call->client()));
+        told.outcomes.push_back(teller.outcome(outcome, client_of(*call)));
       }
     }
   }
   std::ranges::sort(told.outcomes, {}, &protocol::SettingOutcome::number);
   call->answer(records::json_line(told));
+}
+
+}  // namespace
+
+void list_all_leases(Node& node, const SharedCall& call) {
+  const Teller teller{node};
+  protocol::LeaseList list;
+  for (const LeaseView& lease : node.desk->leases()) {
+    list.leases.push_back(teller.listed(lease));
+  }
+  call->answer(records::json_line(list));
+}
+
+std::span<const Row> lease_rows() {
+  static const Row rows[]{
+      {"GET", "/v1/leases", Scope::gpu_control, list_leases},
+      {"POST", "/v1/leases/take", Scope::gpu_control, take_lease},
+      {"POST", "/v1/leases/renew", Scope::gpu_control, renew_lease},
+      {"POST", "/v1/leases/set_power_limit", Scope::gpu_control, set_leased_power_limit},
+      {"POST", "/v1/leases/lock_clocks", Scope::gpu_control, lock_leased_clocks},
+      {"POST", "/v1/leases/unlock_clocks", Scope::gpu_control, unlock_leased_clocks},
+      {"POST", "/v1/leases/set_persistence_mode", Scope::gpu_control, set_leased_persistence_mode},
+      {"POST", "/v1/leases/restore", Scope::gpu_control, restore_lease},
+      {"POST", "/v1/leases/release", Scope::gpu_control, release_lease},
+      {"GET", "/v1/leases/overruled", Scope::gpu_control, ask_whether_overruled},
+      {"GET", "/v1/outcomes", Scope::gpu_control, outcomes},
+  };
+  return rows;
 }
 
 }  // namespace zeus::daemon

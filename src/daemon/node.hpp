@@ -1,7 +1,6 @@
 // Everything that the daemon serves, as its routes see it. Made by the service; used on the loop's thread only.
 #pragma once
 
-#include "daemon/access.hpp"
 #include "daemon/cpu_power_meter.hpp"
 #include "daemon/cpu_reader.hpp"
 #include "daemon/daemon_metrics.hpp"
@@ -10,6 +9,7 @@
 #include "daemon/lease_desk.hpp"
 #include "daemon/power_stream.hpp"
 #include "protocol/discovery.hpp"
+#include "service/access.hpp"
 #include "setter/link/remote_audit.hpp"
 
 #include <zeus/units.hpp>
@@ -36,9 +36,7 @@ struct ServedCpu {
 
 struct Node {
   Loop& loop;
-  std::vector<Group> groups;
-  std::vector<std::string> hosts;
-  Credentials credentials;
+  service::Access access;  // `served` has the groups of routes
   bool logs_requests = false;
   std::shared_ptr<setter::RemoteAudit> audit;  // null: there is none
   protocol::DaemonIdentity identity;

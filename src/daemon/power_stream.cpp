@@ -18,6 +18,10 @@ constexpr Seconds longest_silence{0.8};
 PowerStream::PowerStream(Loop& loop, Seconds period, Read read) : loop_{loop}, period_{period}, read_{std::move(read)} {
 }
 
+transport::Headers PowerStream::headers() {
+  return {{"content-type", std::string{protocol::event_stream_type}}, {"cache-control", "no-cache"}};
+}
+
 void PowerStream::add(std::shared_ptr<transport::Stream> listener) {
   new_.push_back(std::move(listener));
   if (!next_) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/loop.hpp"
+#include "transport/http.hpp"
 #include "transport/server.hpp"
 
 #include <zeus/units.hpp>
@@ -31,6 +32,8 @@ class PowerStream {
 
   PowerStream(Loop& loop, Seconds period, Read read);
 
+  // Of the answer that a listener gets.
+  static transport::Headers headers();
   void add(std::shared_ptr<transport::Stream> listener);
   // Ends all streams: a client that may still listen asks again.
   void end_all();

@@ -4,6 +4,8 @@
 
 #include "daemon/device_thread.hpp"
 #include "protocol/error_body.hpp"
+#include "service/call.hpp"
+#include "transport/http.hpp"
 
 #include <zeus/error.hpp>
 
@@ -26,6 +28,13 @@ struct Refused {
 using Refusals = std::map<int, Refused>;
 
 Refused refused(const Error& error);
+
+// In the form that existing clients know: {"errors":{"0":"..."}}.
+void refuse(service::Call& call, const Refusals& refusals);
+// 200 without a body if there are none.
+void done_or_refuse(service::Call& call, const Refusals& refusals);
+// {"error":"..."}
+transport::Answer answer_of(const Error& error);
 
 // Empty if `device` ("GPU 0") has done it without an error.
 std::optional<Refused> refusal_of(DeviceThread::End end, std::string_view device,

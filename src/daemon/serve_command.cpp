@@ -36,6 +36,8 @@
 
 namespace zeus::daemon {
 
+using protocol::Scope;
+
 namespace {
 
 // Within the 10 s that a supervisor allows; the guardian does what takes longer.
@@ -52,7 +54,7 @@ struct Devices {
 };
 
 bool serves_gpus(const ServeOptions& options) {
-  return options.enables(Group::gpu_control) || options.enables(Group::gpu_read);
+  return options.enables(Scope::gpu_control) || options.enables(Scope::gpu_read);
 }
 
 // Numbers are the machine's own, whatever this process's environment says.
@@ -63,7 +65,7 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
       return options.gpu_backend == "auto" || backend->name() == options.gpu_backend;
     });
   }
-  if (options.enables(Group::cpu_read)) {
+  if (options.enables(Scope::cpu_read)) {
     backends.push_back(context.cpus);
   }
   device::Inventory inventory = device::take_inventory(backends, Environment{});
@@ -87,7 +89,7 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
 
 void require_rights(const ServeOptions& options) {
   if (::geteuid() == 0 ||
-      (!options.enables(Group::cpu_read) && (!options.enables(Group::gpu_control) || options.gpu_command_overrides))) {
+      (!options.enables(Scope::cpu_read) && (!options.enables(Scope::gpu_control) || options.gpu_command_overrides))) {
     return;
   }
   throw Error{ErrorKind::permission_denied, "setting GPUs and reading the energy of CPUs need root",
@@ -96,7 +98,7 @@ void require_rights(const ServeOptions& options) {
 
 setter::SetterPlan setter_plan(const ServeOptions& options) {
   return {.gpu_backend = serves_gpus(options) ? options.gpu_backend : "none",
-          .sets = options.enables(Group::gpu_control),
+          .sets = options.enables(Scope::gpu_control),
           .logs_all = options.log_requests,
           .audit_log = options.audit_log,
           .commands = options.gpu_command_overrides};
@@ -288,10 +290,11 @@ int ServeCommand::run(Context& context) {
 
   const RuleFiles files{serve_.policy, serve_.signing_key_path};
   const uid_t user = ::geteuid();
-  ServicePlan plan{.groups = serve_.groups(), .hosts = serve_.host_name, .logs_requests = serve_.log_requests};
+  ServicePlan plan{.access = {.hosts = serve_.host_name, .served = serve_.groups()},
+                   .logs_requests = serve_.log_requests};
   plan.rules = read_rules(files, user);
   plan.read_rules = [files, user] { return read_rules(files, user); };
-  plan.hosts.push_back(host_of_this_node());
+  plan.access.hosts.push_back(host_of_this_node());
   plan.gpu_period = Seconds{1.0 / std::max(1, serve_.gpu_power_poll_hz)};
   plan.cpu_period = Seconds{1.0 / std::max(1, serve_.cpu_power_poll_hz)};
   plan.version = context.version;

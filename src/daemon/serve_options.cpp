@@ -9,6 +9,8 @@
 
 namespace zeus::daemon {
 
+using protocol::Scope;
+
 void ServeOptions::declare(command_line::Options& options) {
   options.group("Sockets");
   options.add_option("--mode", mode, "Where to listen: on a Unix socket, by TCP, or both")
@@ -61,13 +63,13 @@ bool ServeOptions::serves(std::string_view mode_name) const {
   return mode.empty() ? mode_name == "uds" : std::ranges::find(mode, mode_name) != mode.end();
 }
 
-std::vector<Group> ServeOptions::groups() const {
+std::vector<Scope> ServeOptions::groups() const {
   if (enable.empty()) {
-    return {Group::gpu_control, Group::gpu_read, Group::cpu_read};
+    return {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read};
   }
-  std::vector<Group> all;
+  std::vector<Scope> all;
   for (const std::string& name : enable) {
-    const std::optional<Group> group = field::named<Group>(name);
+    const std::optional<Scope> group = field::named<Scope>(name);
     if (group && std::ranges::find(all, *group) == all.end()) {
       all.push_back(*group);
     }
@@ -75,8 +77,8 @@ std::vector<Group> ServeOptions::groups() const {
   return all;
 }
 
-bool ServeOptions::enables(Group group) const {
-  const std::vector<Group> all = groups();
+bool ServeOptions::enables(Scope group) const {
+  const std::vector<Scope> all = groups();
   return std::ranges::find(all, group) != all.end();
 }
 
@@ -88,7 +90,7 @@ void ServeOptions::check() const {
     throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is not a file mode", socket_permissions),
                 "write it in octal, as in 660"};
   }
-  if (serves("tcp") && enables(Group::gpu_control) && !signing_key_path) {
+  if (serves("tcp") && enables(Scope::gpu_control) && !signing_key_path) {
     throw Error{ErrorKind::invalid_argument,
                 "any client that reaches TCP could set GPUs: --mode tcp with gpu-control needs a key",
                 "name one with --signing-key-path (and issue tokens with `zeusd token issue`), or enable "

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command_line/options.hpp"
-#include "daemon/access.hpp"
+#include "protocol/scopes.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -36,9 +36,9 @@ struct ServeOptions {
 
   // Throws an invalid_argument Error for options that contradict each other or are out of range.
   void check() const;
-  [[nodiscard]] std::vector<Group> groups() const;
+  [[nodiscard]] std::vector<protocol::Scope> groups() const;
   [[nodiscard]] bool serves(std::string_view mode_name) const;
-  [[nodiscard]] bool enables(Group group) const;
+  [[nodiscard]] bool enables(protocol::Scope group) const;
 };
 
 }  // namespace zeus::daemon

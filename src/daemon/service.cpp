@@ -1,6 +1,7 @@
 #include "daemon/service.hpp"
 
 #include "base/log.hpp"
+#include "daemon/api.hpp"
 #include "protocol/device_bodies.hpp"
 #include "protocol/query.hpp"
 #include "protocol/wire_values.hpp"
@@ -91,9 +92,7 @@ Service::Service(EventLoop& loop, Clock& clock, const std::vector<Gpu>& gpus,
     : loop_{std::make_unique<RealLoop>(loop, clock, [this] { tick(); })},
       plan_{std::move(plan)},
       node_{.loop = *loop_,
-            .groups = plan_.groups,
-            .hosts = plan_.hosts,
-            .credentials = plan_.rules.credentials,
+            .access = plan_.access,
             .logs_requests = plan_.logs_requests,
             .audit = plan_.audit,
             .identity = {.version = plan_.version, .api = 1, .instance = plan_.instance},
@@ -102,20 +101,22 @@ Service::Service(EventLoop& loop, Clock& clock, const std::vector<Gpu>& gpus,
             .no_device = {},
             .desk = {},
             .metrics = {}},
-      api_{node_},
+      front_{front_of(node_)},
+      unchecked_{.names = service::Access::Names::unchecked},
+      administration_{clock, door, unchecked_, administration(), answer_of},
+      metrics_{clock,
+               door,
+               unchecked_,
+               {{.path = "/metrics",
+                 .needs = service::Anyone{},
+                 .handler = [this](const SharedCall& call) { show_metrics(node_, call); }},
+                nothing_there("*", service::Anyone{})},
+               answer_of},
       files_{*loop_, "files", {.patience = Seconds{30}, .waiting = 4}},
-      server_{loop, clock, plan_.limits,
-              [this](std::shared_ptr<transport::Exchange> exchange) { api_.handle(std::move(exchange)); }},
-      administration_{loop, clock, plan_.limits,
-                      [this](const std::shared_ptr<transport::Exchange>& exchange) { administrate(exchange); }},
-      metrics_{loop, clock, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
-                 if (exchange->request().method == "GET" && exchange->request().path == "/metrics") {
-                   api_.metrics(std::make_shared<Call>(std::move(exchange), Visitor{}, [](int, std::string_view) {}));
-                 } else {
-                   Call{std::move(exchange), {}, [](int, std::string_view) {}}.refuse(
-                       protocol::Refusal{.status = Status::not_found, .body = {}});
-                 }
-               }} {
+      server_{loop, clock, plan_.limits, front_.handler()},
+      administration_server_{loop, clock, plan_.limits, administration_.handler()},
+      metrics_server_{loop, clock, plan_.limits, metrics_.handler()} {
+  node_.access.credentials = plan_.rules.credentials;
   std::map<GpuVendor, std::shared_ptr<device::DriverGate>> gates;
   std::vector<GpuSeat*> seats;
   for (const Gpu& one : gpus) {
@@ -206,11 +207,11 @@ void Service::accept_on(FileDescriptor listener) {
 }
 
 void Service::accept_administration_on(FileDescriptor listener) {
-  administration_.accept_on(std::move(listener));
+  administration_server_.accept_on(std::move(listener));
 }
 
 void Service::accept_metrics_on(FileDescriptor listener) {
-  metrics_.accept_on(std::move(listener));
+  metrics_server_.accept_on(std::move(listener));
 }
 
 void Service::reload(std::function<void(std::optional<Error>)> done) {
@@ -237,10 +238,10 @@ void Service::reload(std::function<void(std::optional<Error>)> done) {
                       return;
                     }
                     if (read->rules) {
-                      node_.credentials = std::move(read->rules->credentials);
+                      node_.access.credentials = std::move(read->rules->credentials);
                       const WallTime now = loop_->clock().wall();
                       node_.desk->set_policy(std::move(read->rules->policy), [this, now](const Client& client) {
-                        return is_believed(client, node_.credentials, now);
+                        return service::is_believed(client.bearer, node_.access, now);
                       });
                       // A stream asks for its right at its beginning alone.
                       for (const ServedGpu& gpu : node_.gpus) {
@@ -264,7 +265,7 @@ void Service::stop(Seconds patience, std::function<void()> done) {
   };
   deadline_ = loop_->events().after(patience, end);
   server_.drain();
-  metrics_.drain();
+  metrics_server_.drain();
   const auto left = std::make_shared<std::size_t>(node_.cpus.size() + 1);
   const auto one_less = [left, end] {
     if (--*left == 0) {
@@ -293,29 +294,29 @@ bool Service::is_stuck() {
   return is_working();
 }
 
-void Service::administrate(const std::shared_ptr<transport::Exchange>& exchange) {
-  const auto call = std::make_shared<Call>(exchange, Visitor{}, [](int, std::string_view) {});
-  const std::string& method = call->request().method;
-  const std::string& path = call->request().path;
-  if (method == "GET" && path == "/leases") {
-    api_.list_all_leases(call);
-  } else if (method == "POST" && path == "/leases/end") {
+std::vector<service::Route> Service::administration() {
+  using service::Anyone;
+  const auto list = [this](const SharedCall& call) { list_all_leases(node_, call); };
+  const auto end = [this](const SharedCall& call) {
     std::string lease;
     if (call->read_query({{"lease", lease}}) &&
         !node_.desk->end(lease, "taken back by the administrator", [call] { call->done(); })) {
       call->refuse(Status::not_found, fmt::format("there is no lease {}", lease));
     }
-  } else if (method == "POST" && path == "/reload") {
+  };
+  const auto read_again = [this](const SharedCall& call) {
     reload([call](const std::optional<Error>& error) {
       if (error) {
-        call->refuse(protocol::refusal(*error));
+        call->refuse(*error);
       } else {
         call->done();
       }
     });
-  } else {
-    call->refuse(protocol::Refusal{.status = Status::not_found, .body = {}});
-  }
+  };
+  return {{.path = "/leases", .needs = Anyone{}, .handler = list},
+          {.method = "POST", .path = "/leases/end", .needs = Anyone{}, .handler = end},
+          {.method = "POST", .path = "/reload", .needs = Anyone{}, .handler = read_again},
+          nothing_there("*", Anyone{})};
 }
 
 }  // namespace zeus::daemon

@@ -5,13 +5,14 @@
 #pragma once
 
 #include "base/file_tree.hpp"
-#include "daemon/access.hpp"
-#include "daemon/api.hpp"
 #include "daemon/node.hpp"
 #include "daemon/policy.hpp"
 #include "device/inventory.hpp"
+#include "service/access.hpp"
+#include "service/front.hpp"
 #include "setter/link/remote_audit.hpp"
 #include "setter/link/seat.hpp"
+#include "tokens/credentials.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
 
@@ -28,12 +29,11 @@ namespace zeus::daemon {
 // What is read from files, at the start and at each reload.
 struct Rules {
   Policy policy;
-  Credentials credentials;
+  tokens::Credentials credentials;
 };
 
 struct ServicePlan {
-  std::vector<Group> groups;
-  std::vector<std::string> hosts;
+  service::Access access;  // without credentials, which are among the rules
   bool logs_requests = false;
   Seconds gpu_period{0.05};
   Seconds cpu_period{0.1};
@@ -84,16 +84,20 @@ class Service {
  private:
   class RealLoop;
   void tick();
-  void administrate(const std::shared_ptr<transport::Exchange>& exchange);
+  // Of the administrator's socket.
+  std::vector<service::Route> administration();
 
   std::unique_ptr<RealLoop> loop_;
   ServicePlan plan_;
   Node node_;
-  Api api_;
+  service::Front front_;
+  service::Access unchecked_;
+  service::Front administration_;
+  service::Front metrics_;
   DeviceThread files_;
   transport::HttpServer server_;
-  transport::HttpServer administration_;
-  transport::HttpServer metrics_;
+  transport::HttpServer administration_server_;
+  transport::HttpServer metrics_server_;
   std::optional<transport::EventLoop::Watch> deadline_;
 };
 

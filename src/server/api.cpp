@@ -19,35 +19,9 @@ namespace zeus::server {
 
 namespace {
 
-constexpr int not_allowed = 405;
 constexpr int unsupported_type = 415;
 constexpr std::size_t most_shown = 200;
 constexpr std::size_t longest_text = 1024;
-
-// Leaves out the first one, which is empty.
-std::vector<std::string_view> segments_of(std::string_view path) {
-  std::vector<std::string_view> all;
-  for (std::size_t from = 1; from <= path.size();) {
-    const std::size_t end = std::min(path.find('/', from), path.size());
-    all.push_back(path.substr(from, end - from));
-    from = end + 1;
-  }
-  return all;
-}
-
-bool is_parameter(std::string_view segment) {
-  return segment.starts_with('{');
-}
-
-bool fits(std::string_view form, std::string_view path) {
-  if (path.empty() || path.front() != '/') {
-    return false;
-  }
-  const std::vector<std::string_view> forms = segments_of(form);
-  return std::ranges::equal(forms, segments_of(path), [](std::string_view wanted, std::string_view given) {
-    return is_parameter(wanted) ? !given.empty() : wanted == given;
-  });
-}
 
 // In a path, "+" is an ordinary letter.
 std::optional<std::string> decoded_segment(std::string_view text) {
@@ -117,10 +91,10 @@ const Parameter* find_parameter(const Route& route, Parameter::Place place, std:
 }
 
 void read_path(const Route& route, Call& call) {
-  const std::vector<std::string_view> forms = segments_of(route.path);
-  const std::vector<std::string_view> given = segments_of(call.request().path);
+  const std::vector<std::string_view> forms = service::segments_of(route.path);
+  const std::vector<std::string_view> given = service::segments_of(call.request().path);
   for (std::size_t i = 0; i < forms.size(); ++i) {
-    if (!is_parameter(forms[i])) {
+    if (!service::is_parameter(forms[i])) {
       continue;
     }
     const std::string_view name = forms[i].substr(1, forms[i].size() - 2);
@@ -229,162 +203,105 @@ Api::Api(transport::EventLoop& loop, Service& service, transport::Workers& worke
       clock_{clock},
       log_{log},
       answered_{std::move(answered)},
-      routes_{table()} {
+      operations_{table()},
+      access_{.names = service::Access::Names::without_tokens},
+      front_{
+          clock,
+          door,
+          access_,
+          routes(),
+          [](const Error& error) { return problem(error); },
+          [this](const Call& call, int status, std::string_view /*body*/, Seconds took) { note(call, status, took); }} {
 }
 
-const Route* Api::match(std::string_view method, std::string_view path, std::vector<std::string>* allowed) const {
-  const std::string_view wanted = method == "HEAD" ? "GET" : method;
-  for (const Route& route : routes_) {
-    if (fits(route.path, path)) {
-      if (route.method == wanted) {
-        return &route;
-      }
-      if (allowed != nullptr) {
-        allowed->emplace_back(route.method);
-      }
-    }
+std::vector<service::Route> Api::routes() {
+  std::vector<service::Route> all;
+  for (const Route& one : operations_) {
+    all.push_back({.name = one.id,
+                   .method = one.method,
+                   .path = one.path,
+                   .needs = one.needs,
+                   .handler = [this, &one](const SharedCall& call) { begin(one, call); },
+                   .refuse = one.refuse,
+                   .longest_body = one.longest_body,
+                   .takes_head = one.method == "GET"});
   }
-  return nullptr;
+  return all;
 }
 
-std::size_t Api::longest_body(std::string_view method, std::string_view target) const {
-  const Route* const route = match(method, target.substr(0, target.find('?')), nullptr);
-  return route == nullptr ? std::size_t{1} << 20 : route->longest_body;
-}
-
-void Api::note(const Asked& asked, int status) const {
-  const Seconds took = clock_.now() - asked.began;
-  const std::string_view name = asked.route == nullptr ? std::string_view{"other"} : asked.route->id;
-  answered_(name, status, took);
+void Api::note(const Call& call, int status, Seconds took) const {
+  answered_(call.route_name(), status, took);
   if (log_ == nullptr) {
     return;
   }
-  const transport::Request& request = asked.exchange->request();
-  const transport::Peer& peer = asked.exchange->peer();
+  const transport::Request& request = call.request();
+  const transport::Peer& peer = call.peer();
   records::JsonWriter json;
   json.object([&] {
     json.put("time", to_text(clock_.wall()));
     json.put("method", shortened(printable(request.method), most_shown));
     json.put("path", shortened(printable(request.path), most_shown));
-    json.put("operation", name);
+    json.put("operation", call.route_name());
     json.put("status", status);
     json.put("took_s", std::round(took.value() * 1e6) / 1e6);
-    json.put("user", asked.user);
+    json.put("user", call.visitor().user);
     json.put("from", peer.local ? fmt::format("user {}", peer.local->user) : peer.address);
   });
   log_->write(json.take());
 }
 
-void Api::answer(const Asked& asked, transport::Answer answer) const {
-  const int status = answer.status;
-  asked.exchange->answer(std::move(answer));
-  note(asked, status);
-}
-
-void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
-  Asked asked{.exchange = std::move(exchange), .route = nullptr, .user = {}, .began = clock_.now()};
-  try {
-    admit(asked);
-  } catch (const Error& error) {
-    transport::Answer refusal = asked.route == nullptr ? problem(error) : asked.route->refuse(error);
-    if (refusal.status == 401) {
-      refusal.headers.add("WWW-Authenticate", "Bearer realm=\"zeus\"");
-    }
-    answer(asked, std::move(refusal));
+void Api::begin(const Route& route, const SharedCall& call) {
+  read_parameters(route, *call);
+  if (route.body && route.checks_query) {
+    check_type(route, call->request());
   }
-}
-
-void Api::admit(Asked& asked) {
-  const transport::Request& request = asked.exchange->request();
-  if (std::optional<Refusal> other_site = refuse_other_sites(request, asked.exchange->peer(), access_)) {
-    throw std::move(*other_site);
-  }
-  std::vector<std::string> allowed;
-  const Route* const route = match(request.method, request.path, &allowed);
-  if (route == nullptr && !allowed.empty()) {
-    transport::Answer refusal =
-        problem(Refusal{not_allowed, ErrorKind::invalid_argument, "that path does not have this method",
-                        fmt::format("it has {}", fmt::join(allowed, " and "))});
-    refusal.headers.add("Allow", fmt::format("{}", fmt::join(allowed, ", ")));
-    answer(asked, std::move(refusal));
+  if (route.stream != nullptr) {
+    route.stream(service_, call);
     return;
   }
-  if (route == nullptr) {
-    throw Refusal{not_found, ErrorKind::not_found, "there is nothing at that path",
-                  "/api/v1/openapi.json lists all paths"};
-  }
-  asked.route = route;
-  Visitor visitor;
-  if (route->scope) {
-    visitor = identify(request, access_, clock_.wall());
-    asked.user = visitor.user;
-    require(visitor, *route->scope);
-  }
-  auto call = std::make_shared<Call>(request, std::move(visitor));
-  read_parameters(*route, *call);
-  if (route->body && route->checks_query) {
-    check_type(*route, request);
-  }
-  if (route->stream) {
-    route->stream(service_, *call, asked.exchange,
-                  {.began = [this, asked] { note(asked, 200); },
-                   .refused = [this, asked](const Error& error) { answer(asked, problem(error)); },
-                   .may_go_on = [this, asked] { return may_go_on(asked); }});
+  const std::string about = route.job_of ? route.job_of(*call) : call->find("job").value_or("");
+  if (route.at_once) {
+    work_for(route, *call, about);
     return;
   }
-  const std::string about = route->job_of ? route->job_of(*call) : call->find("job").value_or("");
-  if (route->at_once) {
-    work_for(asked, *call, about);
-    return;
+  if (route.patience) {
+    lose_patience(call, *route.patience);
   }
-  if (route->patience) {
-    lose_patience(asked, *route->patience);
-  }
-  const bool taken = workers_.add(about, [this, asked, call, about] {
-    // The client is gone, and nothing of it was begun.
-    if (asked.exchange->is_abandoned()) {
-      note(asked, 499);
+  const bool taken = workers_.add(about, [this, &route, call, about] {
+    if (call->is_abandoned()) {
+      call->leave();
       return;
     }
-    work_for(asked, *call, about);
+    work_for(route, *call, about);
   });
   if (!taken) {
     throw too_busy();
   }
 }
 
-bool Api::may_go_on(const Asked& asked) const {
+void Api::work_for(const Route& route, Call& call, const std::string& about) const {
   try {
-    require(identify(asked.exchange->request(), access_, clock_.wall()), *asked.route->scope);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-void Api::work_for(const Asked& asked, const Call& call, const std::string& about) const {
-  try {
-    answer(asked, asked.route->work(service_, call));
+    call.answer(route.work(service_, call));
     if (!about.empty() && service_.events.readers() > 0) {
       service_.events.nudge(about);
     }
   } catch (const Error& error) {
     if (status_of(error) >= 500) {
-      log::error(fmt::format("{}: {}", asked.route->id, error.what()));
+      log::error(fmt::format("{}: {}", route.id, error.what()));
     }
-    answer(asked, asked.route->refuse(error));
+    call.refuse(error);
   } catch (const std::exception& failure) {
-    log::error(fmt::format("{}: {}", asked.route->id, failure.what()));
-    answer(asked, asked.route->refuse(Error{ErrorKind::internal, failure.what()}));
+    log::error(fmt::format("{}: {}", route.id, failure.what()));
+    call.refuse(Error{ErrorKind::internal, failure.what()});
   }
 }
 
-void Api::lose_patience(const Asked& asked, Seconds patience) {
+void Api::lose_patience(const SharedCall& call, Seconds patience) {
   const auto here = limits_.emplace(limits_.end());
-  *here = loop_.after(patience, [this, here, waiting = std::weak_ptr{asked.exchange}, refuse = asked.route->refuse] {
+  *here = loop_.after(patience, [this, here, waiting = std::weak_ptr{call}] {
     // Only the first answer counts.
-    if (const auto exchange = waiting.lock()) {
-      exchange->answer(refuse(Error{ErrorKind::timeout, "the store did not answer in time"}));
+    if (const auto still = waiting.lock()) {
+      still->refuse(Error{ErrorKind::timeout, "the store did not answer in time"});
     }
     limits_.erase(here);
   });

@@ -1,12 +1,14 @@
-// Takes each request to its operation: checks that it is not another site's, who sends it and with which rights, and
-// its parameters, then queues it for a worker. Runs on the loop's thread, except for answers, which workers give.
+// Takes each request that the front admits to its operation: checks its parameters, then queues it for a worker. Runs
+// on the loop's thread, except for answers, which workers give.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/log_writer.hpp"
-#include "server/access.hpp"
 #include "server/route.hpp"
 #include "server/service.hpp"
+#include "service/access.hpp"
+#include "service/call.hpp"
+#include "service/front.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
 #include "transport/workers.hpp"
@@ -24,6 +26,21 @@
 
 namespace zeus::server {
 
+inline constexpr service::Door door{
+    .kind = "server",
+    .machine = "server",
+    .has_pages = true,
+    .takes_passwords = true,
+    .is_strict_at_home = true,
+    .challenge_header = "WWW-Authenticate",
+    .challenge = R"(Bearer realm="zeus")",
+    .name_advice = "use its address",
+    .no_token_advice = "send a token as 'Authorization: Bearer TOKEN', or as the password of the server's URL",
+    .bad_token_advice = "send a token as 'Authorization: Bearer TOKEN', or as the password of the server's URL",
+    .scope_advice = "ask for a token that has it",
+    .path_advice = "/api/v1/openapi.json lists all paths",
+};
+
 class Api {
  public:
   // Called for each answer, on the thread that gives it.
@@ -33,29 +50,20 @@ class Api {
   Api(transport::EventLoop& loop, Service& service, transport::Workers& workers, Clock& clock, LogWriter* log,
       Answered answered);
 
-  void set_access(Access access) { access_ = std::move(access); }
-  void handle(std::shared_ptr<transport::Exchange> exchange);
-  [[nodiscard]] std::size_t longest_body(std::string_view method, std::string_view target) const;
-  [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
+  void set_access(service::Access access) { access_ = std::move(access); }
+  void handle(std::shared_ptr<transport::Exchange> exchange) { front_.handle(std::move(exchange)); }
+  [[nodiscard]] std::size_t longest_body(std::string_view method, std::string_view target) const {
+    return front_.longest_body(method, target);
+  }
+  [[nodiscard]] const std::vector<Route>& operations() const { return operations_; }
+  // The operations, for a front.
+  std::vector<service::Route> routes();
 
  private:
-  // A request that awaits its answer.
-  struct Asked {
-    std::shared_ptr<transport::Exchange> exchange;
-    const Route* route = nullptr;  // null if there is none
-    std::string user;
-    Instant began;
-  };
-
-  const Route& find(const transport::Request& request, Call& call) const;
-  [[nodiscard]] const Route* match(std::string_view method, std::string_view path,
-                                   std::vector<std::string>* allowed) const;
-  void admit(Asked& asked);
-  [[nodiscard]] bool may_go_on(const Asked& asked) const;
-  void answer(const Asked& asked, transport::Answer answer) const;
-  void note(const Asked& asked, int status) const;
-  void work_for(const Asked& asked, const Call& call, const std::string& about) const;
-  void lose_patience(const Asked& asked, Seconds patience);
+  void begin(const Route& route, const SharedCall& call);
+  void work_for(const Route& route, Call& call, const std::string& about) const;
+  void lose_patience(const SharedCall& call, Seconds patience);
+  void note(const Call& call, int status, Seconds took) const;
 
   transport::EventLoop& loop_;
   Service& service_;
@@ -63,9 +71,10 @@ class Api {
   Clock& clock_;
   LogWriter* log_;
   Answered answered_;
-  Access access_;
   std::list<transport::EventLoop::Watch> limits_;  // when requests with a time limit are refused
-  const std::vector<Route>& routes_;
+  const std::vector<Route>& operations_;
+  service::Access access_;
+  service::Front front_;
 };
 
 // Fills in the parameters of the route: an invalid_argument Error names the first wrong one.

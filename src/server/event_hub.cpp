@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "protocol/event_stream.hpp"
 #include "records/job_summary.hpp"
+#include "records/json_writer.hpp"
 
 #include <zeus/error.hpp>
 
@@ -25,10 +26,10 @@ Piece piece(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-std::shared_ptr<transport::Stream> stream_on(transport::Exchange& exchange) {
-  return exchange.stream(200, {{"Content-Type", std::string{protocol::event_stream_type}},
-                               {"Cache-Control", "no-store"},
-                               {"X-Accel-Buffering", "no"}});
+std::shared_ptr<transport::Stream> stream_on(service::Call& call) {
+  return call.stream({{"Content-Type", std::string{protocol::event_stream_type}},
+                      {"Cache-Control", "no-store"},
+                      {"X-Accel-Buffering", "no"}});
 }
 
 }  // namespace
@@ -49,29 +50,27 @@ void EventHub::post(std::function<void()> work) {
 }
 
 void EventHub::follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                          const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks) {
-  const bool taken = !over_ && workers_->add(name, [this, name, after, exchange, callbacks] {
+                          const service::SharedCall& call) {
+  const bool taken = !over_ && workers_->add(name, [this, name, after, call] {
     try {
       const std::optional<store::StoredJob> job = store_.find(name);
       if (!job) {
         throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", name), "define it first"};
       }
-      post([this, name, job = *job, after, exchange, callbacks] { begin(name, job, after, exchange, callbacks); });
+      post([this, name, job = *job, after, call] { begin(name, job, after, call); });
     } catch (const Error& error) {
-      callbacks.refused(error);
+      call->refuse(error);
     }
   });
   if (!taken) {
-    callbacks.refused(
-        Error{ErrorKind::unavailable, "too much waits here, or the server ends", "ask again in a moment"});
+    call->refuse(Error{ErrorKind::unavailable, "too much waits here, or the server ends", "ask again in a moment"});
   }
 }
 
 void EventHub::begin(const std::string& name, const store::StoredJob& job, std::optional<std::uint64_t> after,
-                     const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks) {
-  std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
-  callbacks.began();
-  if (over_ || !callbacks.may_go_on()) {
+                     const service::SharedCall& call) {
+  std::shared_ptr<transport::Stream> stream = stream_on(*call);
+  if (over_ || !call->may_go_on()) {
     stream->end();
     return;
   }
@@ -83,24 +82,21 @@ void EventHub::begin(const std::string& name, const store::StoredJob& job, std::
     feed = {.id = job.id};
   }
   feed.length = std::max(feed.length, job.length);
-  feed.readers.push_back(
-      {.stream = std::move(stream), .may_go_on = callbacks.may_go_on, .position = after.value_or(job.length)});
+  feed.readers.push_back({.stream = std::move(stream), .call = call, .position = after.value_or(job.length)});
   feed.readers.back().stream->offer(piece(protocol::comment_text("zeus")));
   count_readers();
   begin_to_look();
   read(name);
 }
 
-void EventHub::follow_summaries(const std::shared_ptr<transport::Exchange>& exchange,
-                                const StreamCallbacks& callbacks) {
-  std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
-  callbacks.began();
+void EventHub::follow_summaries(const service::SharedCall& call) {
+  std::shared_ptr<transport::Stream> stream = stream_on(*call);
   if (over_) {
     stream->end();
     return;
   }
   stream->offer(piece(protocol::comment_text("zeus")));
-  summary_readers_.push_back({.stream = std::move(stream), .may_go_on = callbacks.may_go_on});
+  summary_readers_.push_back({.stream = std::move(stream), .call = call});
   count_readers();
   begin_to_look();
 }
@@ -307,7 +303,7 @@ void EventHub::drop_those_who_left() {
 
 void EventHub::check_rights() {
   const auto end_if_lost = [](const auto& reader) {
-    const bool is_lost = !reader.may_go_on();
+    const bool is_lost = !reader.call->may_go_on();
     if (is_lost) {
       reader.stream->end();
     }

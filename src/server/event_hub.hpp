@@ -7,9 +7,8 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "server/call.hpp"
 #include "server/open_jobs.hpp"
-#include "server/route.hpp"
+#include "service/call.hpp"
 #include "store/job_store.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
@@ -38,10 +37,9 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   void work_with(transport::Workers* workers) { workers_ = workers; }
 
   // The entries of a job after that sequence number, or only new ones if it is not given.
-  void follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                  const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
+  void follow_job(const std::string& name, std::optional<std::uint64_t> after, const service::SharedCall& call);
   // Each summary that changes from now on.
-  void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
+  void follow_summaries(const service::SharedCall& call);
   // This server has written to that job. Any thread.
   void nudge(const std::string& name);
   // Ends the streams of those who have lost the right to them.
@@ -54,13 +52,13 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
  private:
   struct Reader {
     std::shared_ptr<transport::Stream> stream;
-    std::function<bool()> may_go_on;
+    service::SharedCall call;
     std::uint64_t position = 0;  // the last entry sent to it
     bool is_full = false;        // until the next check
   };
   struct SummaryReader {
     std::shared_ptr<transport::Stream> stream;
-    std::function<bool()> may_go_on;
+    service::SharedCall call;
   };
   struct Feed {
     store::JobId id = 0;
@@ -71,7 +69,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   };
 
   void begin(const std::string& name, const store::StoredJob& job, std::optional<std::uint64_t> after,
-             const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
+             const service::SharedCall& call);
   void begin_to_look();
   void look();
   void take_lengths(const std::vector<store::JobLength>& lengths);

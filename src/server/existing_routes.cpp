@@ -365,7 +365,7 @@ ExistingVerdict existing_verdict(const ExistingResult& result, const jobs::Epoch
 std::vector<Route> existing_routes() {
   const auto base = [](std::string_view id, std::string_view method, std::string_view path, protocol::Scope scope,
                        std::string_view summary) {
-    Route route{.id = id, .method = method, .path = path, .scope = scope, .summary = summary};
+    Route route{.id = id, .method = method, .path = path, .needs = scope, .summary = summary};
     route.refuse = [](const Error& error) { return refuse(error); };
     route.refusal = records::shared_schema<ExistingRefusal>();
     route.checks_query = false;

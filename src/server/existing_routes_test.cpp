@@ -2,12 +2,14 @@
 
 #include "jobs/job_state.hpp"
 #include "records/json_value.hpp"
-#include "server/call.hpp"
+#include "server/api.hpp"
 #include "server/event_hub.hpp"
 #include "server/open_jobs.hpp"
 #include "server/route.hpp"
 #include "server/service.hpp"
+#include "service/front.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/held_exchange.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "transport/event_loop.hpp"
 
@@ -48,7 +50,7 @@ class ExistingRoutes : public testing::Test {
     }
     for (const Route& route : routes_) {
       if (route.method == request.method && route.path == request.path) {
-        const Call call{request, visitor_};
+        const Call call{front_, std::make_shared<test::HeldExchange>(request), clock_.now(), visitor_};
         about_ = route.job_of(call);
         transport::Answer answer;
         try {
@@ -99,6 +101,8 @@ class ExistingRoutes : public testing::Test {
   transport::EventLoop loop_;
   std::shared_ptr<EventHub> events_ = std::make_shared<EventHub>(loop_, clock_, *store_, jobs_);
   Service service_{.store = *store_, .site = site_, .jobs = jobs_, .events = *events_, .version = "0", .instance = "1"};
+  const service::Access access_;
+  const service::Front front_{clock_, door, access_, {}, {}, {}};
   Visitor visitor_{.user = {}, .scopes = {Scope::jobs_read, Scope::jobs_write, Scope::jobs_admin}};
   std::vector<Route> routes_ = existing_routes();
   std::string about_;

@@ -102,9 +102,9 @@ void put_operation(JsonWriter& json, const Route& route) {
                  });
                }
              });
-             if (route.scope) {
+             if (const auto* const scope = std::get_if<protocol::Scope>(&route.needs)) {
                json.put_list("security", std::vector{"bearer", "basic"}, [&](const char* scheme) {
-                 json.object([&] { json.put(scheme, std::vector{field::name_of(*route.scope)}); });
+                 json.object([&] { json.put(scheme, std::vector{field::name_of(*scope)}); });
                });
              }
            });
@@ -218,7 +218,7 @@ std::vector<Refused> refusals_of(const Route& route) {
   if (!route.parameters.empty() || route.body || route.checks_query) {
     all.push_back({400, "the request is not as described here, or makes no sense"});
   }
-  if (route.scope) {
+  if (!std::holds_alternative<service::Anyone>(route.needs)) {
     all.push_back({401, "no valid token"});
   }
   all.push_back({403, "a scope is missing, it belongs to another user, or the request comes from another site"});
@@ -289,9 +289,9 @@ std::string markdown(const std::vector<Route>& routes) {
   for (const auto& [path, operations] : by_path(routes)) {
     for (const Route* const route : operations) {
       line(fmt::format("### {} {}\n", route->method, route->path));
-      line(fmt::format(
-          "{}. Operation `{}`, {}.\n", route->summary, route->id,
-          route->scope ? fmt::format("scope `{}`", field::name_of(*route->scope)) : std::string{"without a token"}));
+      const auto* const scope = std::get_if<protocol::Scope>(&route->needs);
+      line(fmt::format("{}. Operation `{}`, {}.\n", route->summary, route->id,
+                       scope != nullptr ? fmt::format("scope `{}`", field::name_of(*scope)) : "without a token"));
       if (!route->parameters.empty()) {
         line("| parameter | in | is | |\n|---|---|---|---|");
         for (const Parameter& parameter : route->parameters) {

@@ -176,18 +176,16 @@ protocol::Nodes nodes(Service& service, const Call& /*call*/) {
   return answer;
 }
 
-void follow_job(Service& service, const Call& call, const std::shared_ptr<transport::Exchange>& exchange,
-                const StreamCallbacks& callbacks) {
-  std::optional<std::uint64_t> after = call.find_number("Last-Event-ID");
+void follow_job(Service& service, const SharedCall& call) {
+  std::optional<std::uint64_t> after = call->find_number("Last-Event-ID");
   if (!after) {
-    after = call.find_number("after");
+    after = call->find_number("after");
   }
-  service.events.follow_job(call.text("job"), after, exchange, callbacks);
+  service.events.follow_job(call->text("job"), after, call);
 }
 
-void follow_summaries(Service& service, const Call& /*call*/, const std::shared_ptr<transport::Exchange>& exchange,
-                      const StreamCallbacks& callbacks) {
-  service.events.follow_summaries(exchange, callbacks);
+void follow_summaries(Service& service, const SharedCall& call) {
+  service.events.follow_summaries(call);
 }
 
 Route stream_route(std::string_view id, std::string_view path, std::string_view summary,
@@ -196,7 +194,7 @@ Route stream_route(std::string_view id, std::string_view path, std::string_view 
   route.id = id;
   route.method = "GET";
   route.path = path;
-  route.scope = Scope::jobs_read;
+  route.needs = Scope::jobs_read;
   route.summary = summary;
   route.parameters = std::move(parameters);
   route.outcomes = {{.status = 200, .meaning = "events, for as long as they are read", .type = "text/event-stream"}};

@@ -63,16 +63,13 @@ std::optional<std::string> take_result(Service& service, const Call& call, const
   return std::nullopt;
 }
 
-void send_schedule(Service& service, const Call& call, const std::shared_ptr<transport::Exchange>& exchange,
-                   const StreamCallbacks& callbacks) {
-  const auto rank = static_cast<std::uint32_t>(call.number("rank"));
-  PipelineDesk::Reply reply{.given =
-                                [exchange, began = callbacks.began](const FrequencySchedule& schedule) {
-                                  exchange->answer(json_answer(200, records::json_line(schedule)));
-                                  began();
-                                },
-                            .refused = callbacks.refused};
-  desk_of(service).ask(call.text("job_id"), rank, std::move(reply), service.site.clock.now());
+void send_schedule(Service& service, const SharedCall& call) {
+  const auto rank = static_cast<std::uint32_t>(call->number("rank"));
+  PipelineDesk::Reply reply{
+      .given =
+          [call](const FrequencySchedule& schedule) { call->answer(json_answer(200, records::json_line(schedule))); },
+      .refused = [call](const Error& error) { call->refuse(error); }};
+  desk_of(service).ask(call->text("job_id"), rank, std::move(reply), service.site.clock.now());
 }
 
 Parameter id_parameter() {
@@ -115,7 +112,7 @@ std::vector<Route> pipeline_routes() {
       {.id = "getPipelineSchedule",
        .method = "GET",
        .path = "/schedule/{job_id}",
-       .scope = Scope::pipelines,
+       .needs = Scope::pipelines,
        .summary = "What a rank runs in each iteration, with its clocks; waits until all ranks have registered",
        .parameters = {id_parameter(), rank},
        .outcomes = {{.status = 200,

@@ -1,13 +1,13 @@
 #include "jobs/job.hpp"
 #include "records/json_value.hpp"
 #include "server/api.hpp"
-#include "server/call.hpp"
 #include "server/event_hub.hpp"
 #include "server/open_jobs.hpp"
 #include "server/pipeline_desk.hpp"
 #include "server/route.hpp"
 #include "server/service.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/held_exchange.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/workers.hpp"
@@ -16,7 +16,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -32,43 +31,7 @@ namespace zeus::server {
 namespace {
 
 using records::JsonValue;
-
-// A request whose answer is looked at later.
-class HeldExchange final : public transport::Exchange {
- public:
-  explicit HeldExchange(transport::Request request) : request_{std::move(request)} {}
-  [[nodiscard]] const transport::Request& request() const override { return request_; }
-  [[nodiscard]] const transport::Peer& peer() const override { return peer_; }
-  void answer(transport::Answer answer) override {
-    {
-      const std::lock_guard guard{mutex_};
-      if (!answer_) {
-        answer_ = std::move(answer);
-      }
-    }
-    changed_.notify_all();
-  }
-  std::shared_ptr<transport::Stream> stream(int /*status*/, transport::Headers /*headers*/) override { return nullptr; }
-  [[nodiscard]] bool is_abandoned() const override { return false; }
-  void when_abandoned(std::function<void()> /*work*/) override {}
-
-  [[nodiscard]] std::optional<transport::Answer> answered() const {
-    const std::lock_guard guard{mutex_};
-    return answer_;
-  }
-  // Of a worker.
-  void wait_for_answer() {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return answer_.has_value(); });
-  }
-
- private:
-  transport::Request request_;
-  transport::Peer peer_{.connection = 1, .local = {}, .address = "127.0.0.1"};
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<transport::Answer> answer_;
-};
+using test::HeldExchange;
 
 struct PipelineAnswer {
   int status = 0;

@@ -1,6 +1,7 @@
 // The answers to failed requests: the one place where failures become statuses. Pure functions; any thread.
 #pragma once
 
+#include "service/refusal.hpp"
 #include "transport/http.hpp"
 
 #include <zeus/error.hpp>
@@ -17,17 +18,7 @@ inline constexpr std::string_view problem_type = "application/problem+json";
 inline constexpr int forbidden = 403;
 inline constexpr int not_found = 404;
 
-// A refusal by the service itself, with a status that no kind of Error has, such as for another user's recurrence or a
-// body of another type.
-class Refusal : public Error {
- public:
-  Refusal(int status, ErrorKind kind, std::string message, std::string advice = {})
-      : Error{kind, std::move(message), std::move(advice)}, status_{status} {}
-  [[nodiscard]] int status() const { return status_; }
-
- private:
-  int status_;
-};
+using service::Refusal;
 
 // Failures of the store are the service's own and not the client's fault: 503 if a retry may succeed.
 int status_of(const Error& error);

@@ -171,7 +171,7 @@ Operation operation(std::string_view id, std::string_view path, std::string_view
   return {.id = id,
           .method = "POST",
           .path = path,
-          .scope = Scope::jobs_write,
+          .needs = Scope::jobs_write,
           .summary = summary,
           .parameters = {job_parameter(), recurrence_parameter(), key_parameter()}};
 }

@@ -31,7 +31,7 @@ std::string mark_of_body(const transport::Request& request) {
 
 }  // namespace
 
-records::EntryRequest request_of(const Call& call, std::string_view operation) {
+records::EntryRequest request_of(const service::Call& call, std::string_view operation) {
   const std::optional<std::string_view> key = call.request().headers.get(idempotency_key);
   if (!key) {
     return {};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "records/job_entry.hpp"
-#include "server/call.hpp"
+#include "service/call.hpp"
 
 #include <string_view>
 
@@ -12,6 +12,6 @@ namespace zeus::server {
 inline constexpr std::string_view idempotency_key = "Idempotency-Key";
 
 // Empty without a key. `operation` names what the request does.
-records::EntryRequest request_of(const Call& call, std::string_view operation);
+records::EntryRequest request_of(const service::Call& call, std::string_view operation);
 
 }  // namespace zeus::server

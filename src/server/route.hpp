@@ -14,8 +14,9 @@
 #include "records/json_reader.hpp"
 #include "records/json_schema.hpp"
 #include "records/json_writer.hpp"
-#include "server/call.hpp"
 #include "server/problem.hpp"
+#include "service/access.hpp"
+#include "service/call.hpp"
 #include "transport/http.hpp"
 #include "transport/long_body.hpp"
 #include "transport/server.hpp"
@@ -28,6 +29,10 @@
 #include <vector>
 
 namespace zeus::server {
+
+using service::Call;
+using service::SharedCall;
+using service::Visitor;
 
 struct Service;
 
@@ -64,25 +69,16 @@ struct Text {       // 200
   std::string body;
 };
 
-// How a stream reports that it has begun or is refused, and whether its token still gives the right to it (on the
-// loop's thread).
-struct StreamCallbacks {
-  std::function<void()> began;
-  std::function<void(const Error&)> refused;
-  std::function<bool()> may_go_on;
-};
-
 struct Route {
   using Work = std::function<transport::Answer(Service&, const Call&)>;
-  // For an endless answer: called on the loop's thread, and must return soon. Reports later, from any thread, whether
-  // it has begun.
-  using Stream = void (*)(Service&, const Call&, const std::shared_ptr<transport::Exchange>&,
-                          const StreamCallbacks& callbacks);
+  // For an answer that comes later, or has no end: called on the loop's thread, and must return soon. Any thread may
+  // answer or refuse the call.
+  using Stream = void (*)(Service&, const SharedCall&);
 
   std::string_view id;  // "beginRecurrence"
   std::string_view method;
-  std::string_view path;                 // "/api/v1/jobs/{job}/recurrences"
-  std::optional<protocol::Scope> scope;  // nothing: no token needed
+  std::string_view path;  // "/api/v1/jobs/{job}/recurrences"
+  service::Needs needs;
   std::string_view summary;
   std::vector<Parameter> parameters;
   records::SharedSchema body = {};  // null if there is none
@@ -94,7 +90,7 @@ struct Route {
   // the path.
   std::function<std::string(const Call&)> job_of = {};
   // How it is refused: by default as application/problem+json.
-  std::function<transport::Answer(const Error&)> refuse = [](const Error& error) { return problem(error); };
+  std::function<transport::Answer(const Error&)> refuse = {};
   records::SharedSchema refusal = {};  // the body of `refuse`, if it has another form
   // If false, the operation itself checks the query and the body's type.
   bool checks_query = true;
@@ -172,7 +168,7 @@ struct Operation {
   std::string_view id;
   std::string_view method;
   std::string_view path;
-  std::optional<protocol::Scope> scope;
+  service::Needs needs;
   std::string_view summary;
   std::vector<Parameter> parameters = {};
   std::string_view text_type = {};  // for an operation that returns Text
@@ -183,7 +179,7 @@ Route route(const Operation& operation, Result (*work)(Service&, const Call&)) {
   Route route{.id = operation.id,
               .method = operation.method,
               .path = operation.path,
-              .scope = operation.scope,
+              .needs = operation.needs,
               .summary = operation.summary,
               .parameters = operation.parameters,
               .outcomes = Returns<Result>::outcomes(),
@@ -201,7 +197,7 @@ Route route(const Operation& operation, Result (*work)(Service&, const Call&, co
   Route route{.id = operation.id,
               .method = operation.method,
               .path = operation.path,
-              .scope = operation.scope,
+              .needs = operation.needs,
               .summary = operation.summary,
               .parameters = operation.parameters,
               .body = records::shared_schema<Body>(),

@@ -9,6 +9,7 @@
 #include "jobs/job.hpp"
 #include "records/json_writer.hpp"
 #include "server/server.hpp"
+#include "service/access.hpp"
 #include "store/open_store.hpp"
 #include "tokens/credentials.hpp"
 #include "transport/event_loop.hpp"
@@ -128,8 +129,11 @@ class Sockets {
   std::vector<std::pair<std::string, transport::UnixListener>> unix_;
 };
 
-Access read_access(const ServeSettings& settings) {
-  Access access{.credentials = {}, .hosts = settings.host_names, .names_are_known = !settings.behind_proxy};
+service::Access read_access(const ServeSettings& settings) {
+  using Names = service::Access::Names;
+  // A proxy has checked the name already.
+  service::Access access{.hosts = settings.host_names,
+                         .names = settings.behind_proxy ? Names::unchecked : Names::without_tokens};
   access.hosts.push_back(host_of_this_machine());
   if (settings.signing_key_path) {
     access.credentials = tokens::read_credentials(*settings.signing_key_path, ::geteuid());
@@ -151,7 +155,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   allow_many_descriptors();  // each connection needs one
   Clock& clock = surroundings.clock;
   const FileDescriptor signals = service_signals();
-  Access access = read_access(settings);
+  service::Access access = read_access(settings);
   const std::string database =
       settings.database.empty() ? store::default_store(surroundings.environment).string() : settings.database;
   const auto store = store::open_pool(database, clock, reading_connections);

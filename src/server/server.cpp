@@ -67,7 +67,7 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
           [this](std::shared_ptr<transport::Exchange> exchange) { api_.handle(std::move(exchange)); },
           refused_request)} {
   events_->work_with(workers_.get());
-  service_.openapi = openapi_document(api_.routes(), plan.version);
+  service_.openapi = openapi_document(api_.operations(), plan.version);
   service_.metrics = [this, per_job = plan.metrics_per_job] {
     return metrics_.text({.waiting = workers_->waiting(),
                           .busy = workers_->busy(),
@@ -93,7 +93,7 @@ void Server::accept_on(FileDescriptor listener) {
   http_->accept_on(std::move(listener));
 }
 
-void Server::set_access(Access access) {
+void Server::set_access(service::Access access) {
   api_.set_access(std::move(access));
   events_->check_rights();
 }

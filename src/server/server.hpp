@@ -6,13 +6,13 @@
 #include "base/file_descriptor.hpp"
 #include "base/log_writer.hpp"
 #include "jobs/job.hpp"
-#include "server/access.hpp"
 #include "server/api.hpp"
 #include "server/event_hub.hpp"
 #include "server/open_jobs.hpp"
 #include "server/pipeline_desk.hpp"
 #include "server/service.hpp"
 #include "server/service_metrics.hpp"
+#include "service/access.hpp"
 #include "store/job_store.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/server.hpp"
@@ -32,7 +32,7 @@ namespace zeus::server {
 struct ServerPlan {
   std::string version;
   std::string instance;
-  Access access;
+  service::Access access;
   bool takes_from_one_address = true;  // false: a proxy sends all requests from one
   std::size_t cache_bytes = std::size_t{256} << 20;
   std::uint64_t jobs_of_a_user = 10'000;
@@ -49,7 +49,7 @@ class Server {
   ~Server();
 
   void accept_on(FileDescriptor listener);
-  void set_access(Access access);
+  void set_access(service::Access access);
   // Accepts nothing more, answers the requests in flight and ends streams; then calls `done`, at the latest after
   // `patience`. If it is still working then, its destructor waits for the store.
   void stop(Seconds patience, std::function<void()> done);

@@ -7,6 +7,7 @@
 #include "control/ledger.hpp"
 #include "daemon/service.hpp"
 #include "device/driver_gate.hpp"
+#include "protocol/scopes.hpp"
 #include "setter/work/audited_control.hpp"
 #include "setter/work/local_seat.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -30,7 +31,8 @@ struct DaemonServes {
   std::vector<device::DiscoveredGpu> gpus = {};
   std::vector<std::shared_ptr<device::CpuPackage>> cpus = {};
   daemon::Policy policy = daemon::built_in_policy();
-  std::vector<daemon::Group> groups = {daemon::Group::gpu_control, daemon::Group::gpu_read, daemon::Group::cpu_read};
+  std::vector<protocol::Scope> groups = {protocol::Scope::gpu_control, protocol::Scope::gpu_read,
+                                         protocol::Scope::cpu_read};
 };
 
 class DaemonInProcess {
@@ -84,7 +86,7 @@ class DaemonInProcess {
     for (const setter::LocalSeat::Parts& one : parts) {
       gpus.push_back({one.gpu, std::make_shared<setter::LocalSeat>(*now.book, ledger_, one, clock_)});
     }
-    daemon::ServicePlan plan{.groups = serves_.groups, .hosts = {"localhost"}};
+    daemon::ServicePlan plan{.access = {.hosts = {"localhost"}, .served = serves_.groups}};
     plan.version = "0.0.0";
     plan.instance = tokens::random_id();
     plan.boot = "this-boot";

@@ -74,8 +74,7 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
             .groups = {},
             .process = ClientProcess{pid, static_cast<std::uint64_t>(pid) * 10,
                                      std::make_shared<const FileDescriptor>(::eventfd(0, EFD_CLOEXEC))},
-            .token = {},
-            .scopes = {}};
+            .token = {}};
   }
   void die(const Client& client) {
     loop_.make_readable(client.process->end->get());
