@@ -159,6 +159,8 @@ class Load {
         connection.received.clear();
         connection.sent = bench::Time::now();
         write_all(connection.socket, requests.at(connection.request), "a request");
+      } else {
+        connection.is_idle = true;
       }
     };
     const bench::Time::time_point start = bench::Time::now();
@@ -170,6 +172,10 @@ class Load {
       for (int i = 0; i < ready; ++i) {
         Connection& connection = open.at(events.at(static_cast<std::size_t>(i)).data.u64);
         const ssize_t length = ::recv(connection.socket.get(), bytes.data(), bytes.size(), 0);
+        if (length <= 0 && connection.is_idle) {  // the existing server closes it after some seconds
+          ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, connection.socket.get(), nullptr);
+          continue;
+        }
         if (length <= 0) {
           throw Error{ErrorKind::unavailable, "the server has hung up"};
         }
@@ -192,6 +198,7 @@ class Load {
     std::size_t request = 0;
     std::string received;
     bench::Time::time_point sent;
+    bool is_idle = false;
   };
 
   std::size_t connections_;
