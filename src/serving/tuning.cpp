@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t misses_to_end = 2;
 constexpr std::uint64_t most_effort = 8;
+constexpr std::uint64_t most_effort_to_be_steady = 4;  // a server that gets more than it can answer never is
 constexpr std::size_t most_refined = 2;
 // A limit that is so near to what a GPU draws, or to the lowest one, leaves too little room for limits between.
 constexpr double room_for_limits = 1.15;
@@ -21,7 +22,7 @@ Verdict verdict_on(const AnswerCounts& answers, const BoundedTime& time) {
   if (!time.found) {
     return {.why_not = fmt::format("{} is unknown", name)};
   }
-  const bool may_be_within = time.found->value <= time.bound.most;
+  const bool may_be_within = !time.found->low || *time.found->low <= time.bound.most;
   if (!time.found->high) {
     return {.why_not = fmt::format("too few answers to know {} at {} %", name, time.bound.percent),
             .is_unclear = may_be_within};
@@ -62,7 +63,8 @@ const Energy& energy_per_token(const TriedSetting& one) {
 
 Verdict verdict_on(const BenchResult& result, const std::vector<BoundedTime>& times) {
   if (!result.steady.energy_per_output_token) {
-    return {.why_not = result.steady.why_no_energy_per_token};
+    const bool is_unsteady = !result.steady.why_not_steady.empty();
+    return {.why_not = result.steady.why_no_energy_per_token, .is_unclear = is_unsteady, .is_unsteady = is_unsteady};
   }
   Verdict all;
   for (const BoundedTime& time : times) {
@@ -159,8 +161,15 @@ std::optional<PowerSetting> Tuning::between() const {
   return half;
 }
 
+bool Tuning::is_to_be_repeated() const {
+  if (tried_.empty() || !tried_.back().verdict.is_unclear) {
+    return false;
+  }
+  return tried_.back().effort < (tried_.back().verdict.is_unsteady ? most_effort_to_be_steady : most_effort);
+}
+
 std::optional<Tuning::Step> Tuning::next() const {
-  if (!tried_.empty() && tried_.back().verdict.is_unclear && tried_.back().effort < most_effort) {
+  if (is_to_be_repeated()) {
     return Step{.setting = tried_.back().setting, .effort = 2 * tried_.back().effort, .is_extra = true};
   }
   if (!has_descended()) {
@@ -175,12 +184,14 @@ void Tuning::add(BenchResult result, const std::vector<BoundedTime>& times, std:
   Verdict verdict = verdict_on(result, times);
   if (step.effort > 1) {
     tried_.pop_back();
-  } else if (tried_.empty() && result.steady.power) {
+  } else if (!tried_.empty() && has_descended()) {
+    ++refined_;
+  }
+  // Once the highest limit's run has been steady.
+  if (tried_.empty() && to_try_.size() == 1 && result.steady.power) {
     const Watts drawn{result.steady.power->value / static_cast<double>(std::max<std::size_t>(gpus, 1))};
     const std::vector<PowerSetting> rest = settings_below(limits_, drawn, steps_);
     to_try_.insert(to_try_.end(), rest.begin(), rest.end());
-  } else if (has_descended()) {
-    ++refined_;
   }
   tried_.push_back(
       {.setting = step.setting, .result = std::move(result), .verdict = std::move(verdict), .effort = step.effort});

@@ -17,11 +17,12 @@
 
 namespace zeus::serving {
 
-// Whether a run keeps the bounds: if the upper end of each percentile's interval is within. It is unclear if each
-// percentile itself is within, and not its upper end: more requests may make it clear.
+// Whether a run keeps the bounds: if the upper end of each percentile's interval is within. It is unclear if the
+// lower end is, and not the upper one, or if the run never became steady: more requests may make it clear.
 struct Verdict {
   std::string why_not = {};  // empty: within all bounds
   bool is_unclear = false;
+  bool is_unsteady = false;
 };
 Verdict verdict_on(const BenchResult& result, const std::vector<BoundedTime>& times);
 
@@ -56,7 +57,8 @@ class Tuning {
     bool is_extra = false;  // beyond the highest limit and the settings below it, each once
   };
 
-  // What to measure next: a setting that is unclear again, with twice as many requests, up to eight times; otherwise
+  // What to measure next: a setting that is unclear again, with twice as many requests, up to eight times, or four
+  // times if it never became steady; otherwise
   // the next lower one, until two in a row are not within the bounds, or one takes clearly more energy for a token than
   // the best; then two between the best and the next lower one, if that is not within the bounds. Nothing at the end.
   [[nodiscard]] std::optional<Step> next() const;
@@ -68,6 +70,7 @@ class Tuning {
   [[nodiscard]] std::optional<std::size_t> best() const;
 
  private:
+  [[nodiscard]] bool is_to_be_repeated() const;
   [[nodiscard]] bool has_descended() const;
   [[nodiscard]] std::optional<PowerSetting> between() const;
 

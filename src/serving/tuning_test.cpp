@@ -44,7 +44,10 @@ TEST(LatencyBounds, AreKeptIfTheUpperEndOfTheIntervalIsWithin) {
   EXPECT_TRUE(verdict_at("itl=41ms@99", 0.04).is_unclear);
   EXPECT_FALSE(verdict_at("itl=39ms@99", 0.04).is_unclear);
   EXPECT_FALSE(verdict_at("itl=41ms@99,itl=30ms@50", 0.04).is_unclear);
-  std::vector<BoundedTime> times = times_at("itl=1s@99", 0.04);
+  std::vector<BoundedTime> times = times_at("itl=39ms@99", 0.04);
+  times.front().found->low = Seconds{0.038};
+  EXPECT_TRUE(verdict_on(result_of(1), times).is_unclear);
+  times = times_at("itl=1s@99", 0.04);
   times.front().found->high.reset();
   EXPECT_EQ(verdict_on(result_of(1), times).why_not, "too few answers to know itl at 99 %");
   EXPECT_TRUE(verdict_on(result_of(1), times).is_unclear);
@@ -60,7 +63,7 @@ TEST(LatencyBounds, OfAFailedRequestAreNotKept) {
   times.front().found->high = never;
   EXPECT_EQ(verdict_on(result, times).why_not, "9 of 200 requests failed, ttft at 95 % may be that of one of them");
   EXPECT_TRUE(verdict_on(result, times).is_unclear);
-  times.front().found->value = never;
+  times.front().found->low = times.front().found->value = never;
   EXPECT_FALSE(verdict_on(result, times).is_unclear);
 }
 
@@ -146,6 +149,37 @@ TEST(Tuning, MeasuresWhatIsUnclearAgainWithMoreRequests) {
   EXPECT_EQ(efforts, (std::vector<std::uint64_t>{1, 2, 4, 8}));
   EXPECT_EQ(tuning.tried().size(), 2U);
   EXPECT_EQ(tuning.best(), 0U);
+}
+
+TEST(Tuning, MeasuresWhatNeverBecameSteadyAgainWithMoreRequests) {
+  Tuning tuning{a100, 4};
+  add(tuning, "itl=50ms", 1.0, 0.03);
+  BenchResult unsteady;
+  unsteady.steady.why_not_steady = unsteady.steady.why_no_energy_per_token = "the run is too short";
+  std::vector<std::uint64_t> efforts;
+  while (tuning.tried().size() < 2 || tuning.next()->effort > 1) {
+    efforts.push_back(tuning.next()->effort);
+    tuning.add(unsteady, {}, 1);
+  }
+  EXPECT_EQ(efforts, (std::vector<std::uint64_t>{1, 2, 4}));
+  EXPECT_EQ(tuning.tried().back().verdict.why_not, "the run is too short");
+}
+
+TEST(Tuning, GoesDownOnceTheHighestLimitHasBecomeSteady) {
+  Tuning tuning{a100, 4};
+  BenchResult unsteady;
+  unsteady.steady.why_not_steady = unsteady.steady.why_no_energy_per_token = "the run is too short";
+  tuning.add(unsteady, {}, 1);
+  add(tuning, "itl=50ms", 1.0, 0.03);
+  ASSERT_TRUE(tuning.next());
+  EXPECT_EQ(tuning.next()->setting.limit, Watts{250});
+  EXPECT_EQ(tuning.tried().size(), 1U);
+}
+
+TEST(Tuning, DoesNotMeasureAgainWhatHasNoCountOfTokens) {
+  BenchResult result;
+  result.steady.why_no_energy_per_token = "no 'usage'";
+  EXPECT_FALSE(verdict_on(result, {}).is_unclear);
 }
 
 TEST(Tuning, EndsWhenJoulesPerTokenClearlyRise) {
