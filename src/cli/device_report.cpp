@@ -32,6 +32,13 @@ void explain_absence(DeviceReport& report) {
 void look_at_leases(const Context& context, DeviceReport& report) {
   const std::vector<device::DiscoveredGpu>& gpus = report.inventory.gpus;
   report.leases.resize(gpus.size());
+  try {
+    std::ranges::copy(control::state_folder_problems(context.environment, ::geteuid()),
+                      std::back_inserter(report.problems));
+  } catch (const Error& error) {
+    report.problems.push_back({"records of leases", error.message(), error.advice()});
+    return;
+  }
   const auto folder = control::find_state_folder(context.environment, ::geteuid());
   if (!folder) {
     return;

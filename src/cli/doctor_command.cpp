@@ -6,12 +6,16 @@
 #include "cli/device_report.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
+#include "control/state_folder.hpp"
 #include "drivers/session/session.hpp"
 #include "records/json_writer.hpp"
+
+#include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
 #include <linux/capability.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -46,6 +50,18 @@ std::string_view state_word(State state) {
 }
 
 constexpr const char* default_socket = "run/zeusd/zeusd.sock";
+
+// Limits are set only where what was found is written down first.
+Check check_records(const Context& context) {
+  try {
+    control::check_state_folder(context.environment, ::geteuid());
+    return {State::ok, "permissions", "this user may set power limits and clocks", {}};
+  } catch (const Error& error) {
+    return {State::problem, "permissions",
+            fmt::format("this user may set power limits and clocks, but they stay as they are: {}", error.message()),
+            error.advice()};
+  }
+}
 
 // In `zeus virtual` the drivers of this machine are not asked, so that nothing can be said of them.
 bool simulated(const Context& context) {
@@ -112,7 +128,7 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
   const bool root = has_capability(context.files, CAP_SYS_ADMIN);
   if (!inventory.gpus.empty()) {
     if (root) {
-      checks.push_back({State::ok, "permissions", "this user may set power limits and clocks", {}});
+      checks.push_back(check_records(context));
     } else if (may_through_daemon) {
       checks.push_back({State::ok, "permissions", "this user may set power limits and clocks through the daemon", {}});
     } else {

@@ -110,6 +110,19 @@ TEST_F(DoctorCommandTest, WhatADeadHolderLeftIsAProblem) {
       << text;
 }
 
+TEST_F(DoctorCommandTest, NoLimitCanBeSetWhereNothingCanBeWrittenDown) {
+  files_.write_durably("proc/self/status", all_capabilities);
+  files_.write_durably("state", "a file");
+  const std::string text = run({}, {&machine_.gpus});
+  EXPECT_THAT(text, testing::HasSubstr("problem  /state: there may be records of leases in it, but it is not used, "
+                                       "because it is not a folder\n"));
+  EXPECT_THAT(text, testing::HasSubstr("problem  permissions: this user may set power limits and clocks, but they stay "
+                                       "as they are: no folder can be used"));
+  environment_ = Environment{{{"ZEUS_STATE_DIR", "here"}}};
+  EXPECT_THAT(run({}, {&machine_.gpus}), testing::HasSubstr("problem  records of leases: ZEUS_STATE_DIR is 'here', "
+                                                            "which is not absolute\n"));
+}
+
 TEST_F(DoctorCommandTest, ADaemonThatWasNamedAndIsNotThereIsAProblem) {
   environment_ = Environment{{{"ZEUSD_SOCK_PATH", "/run/mine.sock"}}};
   const std::string text = run({}, {&machine_.cpus});

@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace zeus::cli {
@@ -85,9 +88,15 @@ void print_restorations(const std::vector<Restoration>& all, const Context& cont
       context.out << fmt::format("{}: {}\n", one.name, outcome_of(one));
     }
   }
-  if (all.empty()) {
-    context.out << "nothing to put back\n";
-  }
+}
+
+// A missing folder is no failure, since it is made when a setting is first changed. But its name may be misspelt.
+std::string nothing_to_put_back(const Environment& environment) {
+  const std::string chosen = environment.get("ZEUS_STATE_DIR").value_or("");
+  std::error_code unknown;
+  return chosen.empty() || std::filesystem::exists(chosen, unknown)
+             ? "nothing to put back\n"
+             : fmt::format("nothing to put back: ZEUS_STATE_DIR names {}, which does not exist\n", in_quotes(chosen));
 }
 
 }  // namespace
@@ -106,6 +115,7 @@ void RestoreCommand::declare(Options& options) {
 
 int RestoreCommand::run(Context& context) {
   const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
+  const std::vector<DeviceProblem> problems = control::state_folder_problems(context.environment, ::geteuid());
   std::optional<control::Ledger> ledger;
   if (const auto folder = control::find_state_folder(context.environment, ::geteuid())) {
     ledger.emplace(FileTree{*folder}, context.files);
@@ -136,11 +146,16 @@ int RestoreCommand::run(Context& context) {
                     [&](const Restoration& one) { json.object([&] { put_restoration(json, one, inventory); }); });
     });
     context.out << json.take() << '\n';
-  } else {
+  } else if (!all.empty()) {
     print_restorations(all, context);
+  } else if (problems.empty()) {
+    context.out << nothing_to_put_back(context.environment);
   }
-  return std::ranges::any_of(all, [](const Restoration& one) { return one.result == Result::failed; }) ? exit_failure
-                                                                                                       : exit_ok;
+  for (const DeviceProblem& problem : problems) {
+    context.err << fmt::format("zeus: {}: {}; {}\n", problem.device, problem.what, problem.fix);
+  }
+  const bool failed = std::ranges::any_of(all, [](const Restoration& one) { return one.result == Result::failed; });
+  return failed || !problems.empty() ? exit_failure : exit_ok;
 }
 
 }  // namespace zeus::cli

@@ -10,12 +10,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <sstream>
 
 namespace zeus::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class RestoreCommandTest : public ::testing::Test {
  protected:
@@ -101,7 +104,20 @@ TEST_F(RestoreCommandTest, WithNothingLeftThereIsNothingToDo) {
   EXPECT_EQ(run({}, exit_ok), "nothing to put back\n");
   EXPECT_EQ(run({"--json"}, exit_ok), "{\"gpus\":[]}\n");
   environment_ = Environment{{{"ZEUS_STATE_DIR", state_ + "/missing"}}};
-  EXPECT_EQ(run({}, exit_ok), "nothing to put back\n");
+  EXPECT_EQ(run({}, exit_ok), "nothing to put back: ZEUS_STATE_DIR names '/run/zeus/missing', which does not exist\n");
+}
+
+TEST_F(RestoreCommandTest, AFolderThatCannotBeUsedIsAFailureRatherThanNothing) {
+  leave_something_of_everything();
+  ASSERT_EQ(::chmod(state_.c_str(), 0777), 0);
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--json"}}) {
+    const std::string text = run(flags, exit_failure);
+    EXPECT_THAT(text, HasSubstr("zeus: /run/zeus: there may be records of leases in it, but it is not used, because "
+                                "other users may replace files in it; "));
+    EXPECT_THAT(text, Not(HasSubstr("nothing to put back")));
+  }
+  ASSERT_EQ(::chmod(state_.c_str(), 0700), 0);
+  EXPECT_THAT(run({}, exit_failure), HasSubstr("GPU 0 (Tesla V100): put back to power limit 250 W"));
 }
 
 TEST_F(RestoreCommandTest, OneGpuIsNamedByItsNumberOrItsUuid) {

@@ -5,6 +5,8 @@
 
 #include "base/environment.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <sys/types.h>
 
 #include <filesystem>
@@ -22,7 +24,14 @@ std::vector<std::filesystem::path> state_folders(const Environment& environment,
 // other user can replace files in it.
 std::optional<std::filesystem::path> find_state_folder(const Environment& environment, uid_t user);
 
-// The same, but makes the folder if it is missing; a permission_denied Error lists the places if none can be used.
+// The candidates in which this user's records may be, yet that cannot be used, with the reason and the fix.
+std::vector<DeviceProblem> state_folder_problems(const Environment& environment, uid_t user);
+
+// Throws what make_state_folder would, but makes nothing.
+void check_state_folder(const Environment& environment, uid_t user);
+
+// As find_state_folder, but makes the folder if it is missing; a permission_denied Error lists the places if none can
+// be used.
 std::filesystem::path make_state_folder(const Environment& environment, uid_t user);
 
 }  // namespace zeus::control

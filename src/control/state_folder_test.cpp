@@ -16,6 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr uid_t some_user = 1234;
 
@@ -55,6 +58,18 @@ TEST_F(ChosenStateFolder, IsRefusedIfOthersCouldReplaceItsContents) {
   EXPECT_THROW(make_state_folder(environment_, ::geteuid()), Error);
   ASSERT_EQ(::chmod(folder_.c_str(), 01777), 0);
   EXPECT_EQ(make_state_folder(environment_, ::geteuid()), folder_);
+}
+
+TEST_F(ChosenStateFolder, IsAProblemOnlyIfItIsThereAndCannotBeUsed) {
+  EXPECT_THAT(state_folder_problems(environment_, ::geteuid()), IsEmpty());
+  EXPECT_NO_THROW(check_state_folder(environment_, ::geteuid()));
+  EXPECT_FALSE(fs::exists(folder_.parent_path())) << "checking made it";
+  fs::create_directories(folder_);
+  EXPECT_THAT(state_folder_problems(environment_, ::geteuid()), IsEmpty());
+  ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
+  EXPECT_THAT(state_folder_problems(environment_, ::geteuid()),
+              ElementsAre(Field(&DeviceProblem::what, HasSubstr("other users may replace files in it"))));
+  EXPECT_THROW(check_state_folder(environment_, ::geteuid()), Error);
 }
 
 TEST_F(ChosenStateFolder, IsRefusedWhenItIsALinkOrAFile) {
