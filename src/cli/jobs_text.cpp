@@ -152,8 +152,10 @@ std::string tries(const JobView& job, bool all, bool in_colour) {
   }
   for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
     table.add({fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
-               one.limit ? limit_text(one.limit) : "all", std::string{to_string(one.purpose)}, outcome_text(one),
-               fmt::format("{}", one.epochs),
+               one.limit      ? limit_text(one.limit)
+               : one.left_out ? "-"
+                              : "all",
+               std::string{to_string(one.purpose)}, outcome_text(one), fmt::format("{}", one.epochs),
                one.energy ? energies.text(one.energy->value, one.energy->uncertainty) : "-",
                one.time ? to_text(*one.time) : "-", text(costs, one.cost)});
   }

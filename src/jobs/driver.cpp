@@ -400,7 +400,7 @@ records::TryResult Driver::finished(records::TryOutcome outcome, const Try::Take
   records::TryResult finished{
       .outcome = outcome,
       .progress = {.epochs = state.epochs, .metric = state.metric, .gpus = own.gpus, .time = own.time},
-      .limit = held ? held : step_->event.plan.limit,
+      .limit = held || !state.left_alone.empty() ? held : step_->event.plan.limit,
       .exit_code = state.exit_code,
       .whole_epochs = epochs_.whole()};
   if (!taken.unknown.empty()) {

@@ -180,7 +180,7 @@ void JobAccount::note(const records::TryFinished& as_told, WallTime when) {
   one.left_out = result.left_out;
   one.epochs = progress.epochs;
   one.metric = progress.metric ? progress.metric : one.metric;
-  one.limit = result.limit ? result.limit : one.limit;
+  one.limit = result.limit || result.left_out ? result.limit : one.limit;
   one.exit_code = result.exit_code;
   one.energy = total_energy(progress.gpus);
   if (one.energy) {

@@ -250,6 +250,10 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   if (recurrence.state == records::RecurrenceState::given_up) {
     return text + fmt::format("; the saving is unknown: {}", recurrence.reason);
   }
+  // Limits that could not be set, and the like.
+  if (reached != nullptr && reached->left_out) {
+    return text + fmt::format("; nothing is learned from it: {}", *reached->left_out);
+  }
   const std::string lower = next_lower_text(job, reached);
   const bool by_default = reached != nullptr && reached->batch_size == job.definition.default_batch_size &&
                           reached->limit == job.device.power_limits.back();

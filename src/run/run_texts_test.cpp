@@ -194,6 +194,13 @@ TEST_F(RecurrenceText, ShowsTheSavingWithItsInterval) {
       "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
 }
 
+TEST_F(RecurrenceText, SaysThatNothingIsLearnedFromATryThatIsLeftOut) {
+  job_.tries.push_back({.number = 1, .recurrence = 3, .outcome = records::TryOutcome::reached});
+  job_.tries.back().left_out = "another process has the GPU";
+  EXPECT_EQ(recurrence_text(job_, night_),
+            "nightly #3: done: 900 J in 10.0 s; nothing is learned from it: another process has the GPU");
+}
+
 TEST_F(RecurrenceText, ShowsWhatItsEnergyCostsAndEmits) {
   const records::EnergyRates rates{.price = records::parse_price("0.36EUR"), .carbon = records::parse_carbon("360g")};
   night_.uncertainty = 9_J;

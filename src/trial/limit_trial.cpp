@@ -83,8 +83,8 @@ void LimitTrial::hold(Watts limit) {
   drop_task();
   task_ = Task::hold;
   under_way_ = true;
-  set_any_ = true;
   gpus_.hold(limit);
+  note_setting();
 }
 
 void LimitTrial::measure(std::vector<Watts> limits, Seconds each) {
@@ -131,8 +131,13 @@ void LimitTrial::begin_comparing() {
     slices.lengths = {.settle = settles ? 0U : 1U, .measure = measure, .wait = 0};
   }
   under_way_ = true;
-  set_any_ = true;
   gpus_.compare(slices);
+  note_setting();
+}
+
+// A limit that is refused leaves the GPUs as they were found.
+void LimitTrial::note_setting() {
+  set_any_ = set_any_ || gpus_.left_alone().empty();
 }
 
 // The first steps of a training are unlike the rest: libraries set themselves up and try out what is fastest.

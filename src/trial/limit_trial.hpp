@@ -61,6 +61,7 @@ class LimitTrial {
   [[nodiscard]] bool compares() const { return task_ == Task::measure || task_ == Task::search; }
   void drop_task();
   void begin_comparing();
+  void note_setting();
   void begin_again();
   void start_over();
   void close_window();

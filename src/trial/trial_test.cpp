@@ -247,6 +247,22 @@ TEST_F(TrialTest, SaysWhyLimitsAreLeftAloneUntilAnotherTrainingBegins) {
   EXPECT_EQ(gpu_.limit(), 175_W);
 }
 
+TEST_F(TrialTest, ALimitThatIsRefusedLeavesTheOneThatWasFound) {
+  for (const bool compares : {false, true}) {
+    start(100, 0.2_s);
+    gpu_.refuse("another process has it");
+    if (compares) {
+      trial_->measure(limits_, {});
+    } else {
+      trial_->hold(175_W);
+    }
+    train(200);
+    EXPECT_EQ(trial_->state().limit, std::nullopt);
+    EXPECT_EQ(trial_->state().found, 250_W);
+    gpu_.refuse({});
+  }
+}
+
 TEST_F(TrialTest, DoesNotKeepWhatItMeasuredUnderALimitThatIsNotConfirmed) {
   start(100, 0.2_s);
   trial_->measure({175_W}, {});

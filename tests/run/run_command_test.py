@@ -253,6 +253,26 @@ class Recurrences(Runs):
         self.assertNotIn("epoch 100 ", done.stdout)
         self.assertNotIn("after its target", done.stderr)
 
+    def test_a_command_without_a_target_does_not_go_on_after_it(self):
+        self.assertNotIn("after its target", self.run_virtual("--job", "plain", "--", "true").stderr)
+
+    def test_a_try_whose_limit_another_process_holds_is_recorded_under_that_limit(self):
+        script = """
+            "$0" run --quiet --power-limits 150 --profile-seconds 0.05 -- sh -c '
+                i=0; while [ ! -e over ]; do i=$((i+1)); echo step $i; sleep 0.02; done' > /dev/null &
+            until "$0" devices | grep -q 'enforced 150 W'; do sleep 0.05; done
+            "$0" run --job held --power-limits 125,150,250 --profile-seconds 0.05 -- sh -c '
+                for i in 1 2 3 4 5 6 7 8; do echo step $i; sleep 0.02; done'
+            touch over
+            wait
+            """
+        done = subprocess.run([*self.virtual(), "sh", "-c", script, program], capture_output=True, text=True, check=False,
+                              timeout=120, env=self.environment, cwd=self.folder)
+        self.assertIn("held #1: done under 150 W in the end", done.stderr)
+        self.assertIn("nothing is learned from it", done.stderr)
+        (finished,) = [entry for entry in self.entries() if entry["kind"] == "finished"]
+        self.assertEqual(finished["limit_w"], 150)
+
     def test_overlapping_recurrences_get_numbers_of_their_own(self):
         command = [*self.virtual(), program, "run", *self.job(name="both"), *self.train()]
         both = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.folder,
