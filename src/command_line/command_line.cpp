@@ -45,6 +45,7 @@ class Reader {
       } else if (word == "--version" && command_->is_program()) {
         return {Asked::For::version, command_};
       } else if (looks_like_a_flag(word)) {
+        check_before_the_command(word);
         read_option(word);
       } else if (word == "help" && command_->is_program()) {
         return help_on_words();
@@ -125,6 +126,16 @@ class Reader {
     }
   }
 
+  // A command that was begun without two dashes may have flags of the same names as ours.
+  void check_before_the_command(const std::string& word) const {
+    const std::string name = word.substr(0, word.find('='));
+    if (in_a_command_ && find_option(*command_, name) != nullptr) {
+      refuse(fmt::format("{} follows the command", in_quotes(name)),
+             fmt::format("flags of your own command come after two dashes, and those of Zeus before them: {}",
+                         usage_of(*command_)));
+    }
+  }
+
   [[noreturn]] void refuse_flag(const std::string& name) const {
     std::vector<std::string> names = {"--help"};
     for (const OptionSyntax& known : command_->options) {
@@ -171,6 +182,7 @@ class Reader {
     const OptionSyntax& argument = command_->arguments[std::min(arguments_, command_->arguments.size() - 1)];
     arguments_ = std::min(arguments_ + 1, command_->arguments.size());
     given_.emplace(&argument, argument.name);
+    in_a_command_ = in_a_command_ || (argument.of_a_command && !word.starts_with('@'));  // `@NAME` is a job
     if (word.empty() && !argument.may_be_empty) {
       refuse_empty(argument);
     }
@@ -255,6 +267,7 @@ class Reader {
   std::span<const std::string> words_;
   std::size_t next_ = 0;
   std::size_t arguments_ = 0;                         // how many of the declared ones have been met
+  bool in_a_command_ = false;                         // a word of the user's own command has been met
   std::map<const OptionSyntax*, std::string> given_;  // with the name that was used
 };
 

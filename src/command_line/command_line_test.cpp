@@ -124,6 +124,17 @@ TEST_F(CommandLine, WordsAfterTwoDashesBelongToTheCommand) {
   EXPECT_TRUE(one.gpus.empty());
 }
 
+TEST_F(CommandLine, AFlagOfOursAfterTheFirstWordOfTheCommandIsRefused) {
+  for (const std::string flag : {"--json", "--share=0.5", "--report"}) {
+    EXPECT_EQ(why_not({"n", "train.sh", flag}),
+              "'" + flag.substr(0, flag.find('=')) +
+                  "' follows the command; flags of your own command come after two dashes, and those of Zeus before "
+                  "them: zeus example [OPTIONS] NAME [-- CMD...]");
+  }
+  EXPECT_TRUE(read({"example", "n", "@job", "--json"}).json) << "a job's name begins no command";
+  EXPECT_EQ(read({"example", "n", "train.sh", "--", "--json"}).command, (Words{"train.sh", "--json"}));
+}
+
 TEST_F(CommandLine, HelpCanBeAskedForAnywhereBeforeTwoDashes) {
   (void)read({"--help"});
   EXPECT_EQ(asked_, Asked::For::help);
