@@ -140,6 +140,25 @@ TEST_F(SimulateCommandTest, ReplaysABuiltInModelAndMovesItToOtherGpus) {
   EXPECT_NE(run({"simulate", "job"}).err.find("there is no job to simulate"), std::string::npos);
 }
 
+TEST_F(SimulateCommandTest, AFlagThatWouldBeIgnoredIsRefused) {
+  using Words = std::vector<std::string>;
+  for (const Words& more : {Words{"--default-batch-size", "64"}, Words{"--train-trace", "missing.csv"},
+                            Words{"--target-metric", "0"}, Words{"--max-epochs", "3"}}) {
+    Words words{"simulate", "job", "--workload", "cifar100", "--gpu", "v100"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramRun refused = run(words);
+    EXPECT_EQ(refused.code, exit_bad_usage) << more[0];
+    EXPECT_NE(refused.err.find("a job comes from traces or from a model, not both"), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(job({"--target-metric", "0.5", "--default-batch-size", "32", "--gpu", "v100"}).code, exit_bad_usage);
+  for (const Words& change : {Words{"--move", "5:a40"}, Words{"--drift", "at=5,tilt=0.1"}}) {
+    const ProgramRun late =
+        run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "5", change[0], change[1]});
+    EXPECT_EQ(late.code, exit_bad_usage);
+    EXPECT_NE(late.err.find(change[0] + " is at recurrence 5, and there are 5"), std::string::npos) << late.err;
+  }
+}
+
 TEST_F(SimulateCommandTest, TheOrderOfRowsDecidesNothing) {
   for (const char* policy : {"zeus", "grid", "lookahead"}) {
     const auto outcome = [&] {

@@ -111,7 +111,7 @@ simulate::Workload SimulateJobCommand::workload_on(const std::string& gpu) const
                                 {.dataset = dataset_,
                                  .network = network_,
                                  .optimizer = optimizer_,
-                                 .target_metric = target_metric_,
+                                 .target_metric = target_metric_.value_or(0.0),
                                  .max_epochs = max_epochs_,
                                  .default_batch_size = default_batch_size_}),
       gpus_);
@@ -121,8 +121,18 @@ SimulateJobCommand::Course SimulateJobCommand::course() const {
   const bool of_traces = !train_trace_.empty() && !power_trace_.empty() && !dataset_.empty() && !network_.empty() &&
                          !optimizer_.empty() && max_epochs_ != 0 && default_batch_size_ != 0;
   const bool of_model = !workload_.empty() && !gpu_.empty();
-  if (of_traces == of_model) {
-    throw BadUsage{of_model ? "a job comes from traces or from a model, not both" : "there is no job to simulate",
+  const bool names_traces = !train_trace_.empty() || !power_trace_.empty() || !dataset_.empty() || !network_.empty() ||
+                            !optimizer_.empty() || target_metric_ || max_epochs_ != 0 || default_batch_size_ != 0;
+  const bool names_model = !workload_.empty() || !gpu_.empty();
+  if (names_traces && names_model) {
+    throw BadUsage{
+        "a job comes from traces or from a model, not both",
+        "--workload and --gpu name a model, which has its own targets and default batch size; leave them out "
+        "or all of --train-trace, --power-trace, --dataset, --network, --optimizer, --target-metric, "
+        "--max-epochs and --default-batch-size"};
+  }
+  if (!of_traces && !of_model) {
+    throw BadUsage{"there is no job to simulate",
                    "give --workload and --gpu, or --train-trace, --power-trace, --dataset, --network, --optimizer, "
                    "--target-metric, --max-epochs and --default-batch-size"};
   }
@@ -183,8 +193,13 @@ int SimulateJobCommand::run(Context& context) {
   const simulate::Stage stage{workload, eta_};
   const simulate::Stage last{course.after, eta_};
   const simulate::SimulationOptions options = this->options(workload);
+  if (course.at && *course.at >= options.recurrences) {
+    throw BadUsage{fmt::format("nothing changes before the end: {} is at recurrence {}, and there are {}",
+                               move_.empty() ? "--drift" : "--move", *course.at, options.recurrences),
+                   "name an earlier recurrence, or give more --recurrences"};
+  }
   std::vector<simulate::Phase> phases = {{.from_recurrence = 0, .stage = &stage, .device = {}}};
-  if (course.at && *course.at < options.recurrences) {
+  if (course.at) {
     phases.push_back({.from_recurrence = *course.at, .stage = &last, .device = course.device});
   }
   const simulate::Stage& final_stage = *phases.back().stage;

@@ -43,7 +43,7 @@ class SimulateJobCommand final : public Command {
   std::string dataset_;
   std::string network_;
   std::string optimizer_;
-  double target_metric_ = 0.0;
+  std::optional<double> target_metric_;
   int max_epochs_ = 0;
   int default_batch_size_ = 0;
   double eta_ = 0.5;

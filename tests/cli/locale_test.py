@@ -79,7 +79,7 @@ class Locale(unittest.TestCase):
         self.assertIn("größe", ran.stdout.decode() + ran.stderr.decode())
         for arguments in (["devices"], ["doctor"], ["pipeline", "--profile", "profile.csv", "--stages", "2", "--microbatches", "2"],
                           ["jobs", *store], ["jobs", "größe", *store], ["jobs", "größe", *store, "--json"],
-                          ["simulate", "job", "--workload", "cifar100", "--gpu", "V100", "--default-batch-size", "64",
+                          ["simulate", "job", "--workload", "cifar100", "--gpu", "V100",
                            "--recurrences", "3", "--seeds", "1"],
                           ["measure", "--eta", "2", "--", "true"], ["pipeline", "--profile", "größe.csv"]):
             expected = self.run_with({"LC_ALL": "C.UTF-8"}, program, *arguments)
