@@ -162,11 +162,11 @@ void FileTree::write_durably(std::string_view path, std::string_view content, Re
   try {
     const FileDescriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
     if (!file) {
-      throw system_failure(errno, fmt::format("cannot create {}", temporary.string()));
+      throw system_failure(errno, fmt::format("cannot write {}", full.string()));
     }
-    write_all(file, content, temporary.string());
+    write_all(file, content, full.string());
     if (::fsync(file.get()) != 0) {
-      throw system_failure(errno, fmt::format("cannot sync {}", temporary.string()));
+      throw system_failure(errno, fmt::format("cannot write {}", full.string()));
     }
     if (::rename(temporary.c_str(), full.c_str()) != 0) {
       throw system_failure(errno, fmt::format("cannot replace {}", full.string()));

@@ -109,15 +109,22 @@ int MeasureCommand::run(Context& context) {
   if (last.why_not_run) {
     context.err << "zeus: " << *last.why_not_run << '\n';
   }
-  const std::string command = command_text(command_);
-  if (json) {
+  const auto print_text = [&, command = command_text(command_)] {
+    context.err << (ended_well.size() > 1 ? measure_text(ended_well, gpus, command, rates)
+                                          : measure_text(ended_well.empty() ? last.measurement : ended_well.front(),
+                                                         gpus, command, rates));
+  };
+  if (!json) {
+    print_text();
+    return last.exit_code;
+  }
+  try {
     json->write((runs_ > 1 ? measure_json(ended_well, gpus, last.exit_code, rates)
                            : measure_json(last.measurement, gpus, last.exit_code, rates)) +
                 '\n');
-  } else if (ended_well.size() > 1) {
-    context.err << measure_text(ended_well, gpus, command, rates);
-  } else {
-    context.err << measure_text(ended_well.empty() ? last.measurement : ended_well.front(), gpus, command, rates);
+  } catch (const Error&) {
+    print_text();  // what was measured is not lost with the file
+    throw;
   }
   return last.exit_code;
 }

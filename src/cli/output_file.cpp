@@ -51,15 +51,31 @@ int own_stream_to(const struct stat& status) {
   return -1;
 }
 
-void check_that_a_file_can_be_made(const fs::path& file, const std::string& name) {
-  // Otherwise the file that is named below is one that its user has not named.
-  if (::access(file.parent_path().c_str(), W_OK | X_OK) != 0 && errno == EACCES) {
-    throw system_failure(EACCES, fmt::format("cannot write {}: its folder takes no new file", name));
+void make_folder_of(const fs::path& file) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (error) {
+    throw system_failure(error.value(), fmt::format("cannot make the folder {}", file.parent_path().string()));
   }
-  const FileTree folder{file.parent_path()};
-  const std::string trial = fmt::format("{}.{}.trial", file.filename().string(), ::getpid());
-  folder.write_durably(trial, "");
-  folder.remove_durably(trial);
+}
+
+void check_that_a_file_can_be_made(const fs::path& file, const std::string& name) {
+  make_folder_of(file);
+  // A full disk takes the name of a new file, but no content.
+  static constexpr std::size_t block = 4096;
+  const std::string trial = fmt::format("{}.{}.trial", file.string(), ::getpid());
+  ::unlink(trial.c_str());
+  const FileDescriptor made{::open(trial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (!made) {
+    throw system_failure(errno, fmt::format("cannot write {}: its folder takes no new file", name));
+  }
+  try {
+    write_all(made, std::string(block, ' '), name);
+  } catch (const Error&) {
+    ::unlink(trial.c_str());
+    throw;
+  }
+  ::unlink(trial.c_str());
 }
 
 }  // namespace

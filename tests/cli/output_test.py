@@ -102,6 +102,28 @@ class Output(unittest.TestCase):
         self.assertEqual(named.returncode, 1)
         self.assertFalse((disk / "named.jsonl").exists(), "a file that was to be whole or not at all is there in part")
 
+    def test_a_disk_that_is_full_is_found_out_before_the_work_and_a_result_that_finds_no_room_is_printed(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can mount a small disk")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True, check=False).returncode:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        fill = ["sh", "-c", "echo 'step 1'; cat /dev/zero > disk/fill 2> /dev/null; true"]
+        measured = self.zeus("measure", "--json", "disk/x.json", "--", *fill)
+        self.assertEqual(measured.returncode, 125)
+        self.assertIn(f"cannot write {disk}/x.json: No space left on device", measured.stderr)
+        self.assertRegex(measured.stderr, r"(?m)^ *time|^.* s\b")
+        (disk / "fill").unlink()
+        drafted = self.zeus("init", "--file", "disk/x.toml", "x", "--", *fill)
+        self.assertEqual(drafted.returncode, 125)
+        self.assertIn("command = [", drafted.stderr)
+        full = self.zeus("measure", "--json", "disk/x.json", "--", "touch", "ran")
+        self.assertEqual((full.returncode, full.stderr.count("\n")), (125, 1), full.stderr)
+        self.assertIn("cannot write disk/x.json: No space left on device", full.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+
     def test_closed_streams_are_not_taken_by_files_that_are_opened(self):
         script = self.folder / "train.py"
         script.write_text("import time\nfor epoch in range(3):\n    time.sleep(0.1)\n    print('epoch', epoch, flush=True)\n",
