@@ -15,20 +15,17 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <system_error>
 
 namespace zeus::cli {
 
@@ -100,19 +97,6 @@ MonitorMoment monitor_moment(const measure::Sampler& sampler, const Measurement&
   return moment;
 }
 
-FileDescriptor open_csv(const std::string& path) {
-  std::error_code unknown;
-  FileDescriptor file =
-      std::filesystem::is_fifo(path, unknown)
-          ? open_pipe(path, path)
-          : FileDescriptor{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)};
-  if (!file) {
-    throw system_failure(errno, fmt::format("cannot write {}", path));
-  }
-  write_all(file, moment_csv_header(), path);
-  return file;
-}
-
 }  // namespace
 
 void MonitorCommand::declare(Options& options) {
@@ -131,7 +115,9 @@ void MonitorCommand::declare(Options& options) {
   options.add_option("--duration", duration_, "Stop after this long")
       .rule({.least = 0.0, .most = 1e9, .above_least = true})
       .value_name("S");
-  options.add_option("--csv", csv_, "Also write one line for each device and moment").path();
+  options.add_option("--csv", csv_, "Add a line for each device and moment; - prints these alone")
+      .path()
+      .value_name("FILE|-");
   options.add_flag("--json", json_, "Print one JSON object a line, and no table");
   add_color_option(options, color_);
 }
@@ -144,12 +130,16 @@ int MonitorCommand::run(Context& context) {
   }
   const auto source = std::make_shared<measure::SamplerSource>(measure::visible_devices(inventory), context.clock);
   Monitor monitor = measure::monitor_of(source, options);
-  const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
+  const bool csv_alone = csv_ == "-";
+  if (csv_alone && json_) {
+    throw BadUsage{"--json and --csv - both print lines of their own", "leave one of them out, or name a file"};
+  }
+  const FileDescriptor csv = csv_ && !csv_alone ? open_to_append(*csv_, moment_csv_header()) : FileDescriptor{};
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
   const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);
-  const auto viewer =
-      style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
+  const auto viewer = style.live && !json_ && !csv_alone ? std::make_unique<Viewer>(context.out, style.colour)
+                                                         : std::unique_ptr<Viewer>{};
   MonitorMoment moment;
   const Instant start = context.clock.now();
   const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
@@ -168,7 +158,9 @@ int MonitorCommand::run(Context& context) {
       monitor.begin(interval_window);
     }
     moment = monitor_moment(*source->sampler(), measurement, monitor.so_far(whole_window), context.clock, start);
-    if (csv) {
+    if (csv_alone) {
+      context.out << (i == 1 ? moment_csv_header() : "") << moment_csv(moment) << std::flush;
+    } else if (csv) {
       write_all(csv, moment_csv(moment), *csv_);
     }
     if (json_) {
@@ -177,7 +169,7 @@ int MonitorCommand::run(Context& context) {
       viewer->show({.text = [moment](const auto& screen) { return moment_table(moment, screen); },
                     .rows = moment.gpus.size(),
                     .rows_shown = [moment](const Screen& screen) { return gpu_rows(moment, screen); }});
-    } else {
+    } else if (!csv_alone) {
       context.out << moment_table(moment, paper(is_terminal, style.colour)) << '\n' << std::flush;
     }
     if (!context.out) {

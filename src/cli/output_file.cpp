@@ -12,7 +12,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <initializer_list>
+#include <ios>
 #include <ostream>
 #include <system_error>
 #include <thread>
@@ -96,6 +98,37 @@ FileDescriptor open_pipe(const fs::path& pipe, const std::string& name) {
   }
   throw Error{ErrorKind::unavailable, fmt::format("{} is a pipe that no process reads", name),
               "start its reader first, or name a file"};
+}
+
+FileDescriptor open_to_append(const std::string& name, std::string_view header) {
+  const fs::path path = fs::absolute(name);
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  const bool is_file = is_there && S_ISREG(status.st_mode);
+  const int own = is_file ? own_stream_to(status) : -1;
+  if (is_file && own < 0 && status.st_size > 0) {
+    std::string first(header.size(), '\0');
+    std::ifstream{path, std::ios::binary}.read(first.data(), static_cast<std::streamsize>(first.size()));
+    if (first != header) {
+      throw Error{ErrorKind::already_exists, fmt::format("{} exists, and does not begin as what is to be added", name),
+                  "name another file, or remove this one"};
+    }
+    header = {};
+  }
+  if (!is_there) {
+    make_folder_of(path);
+  }
+  FileDescriptor file{own >= 0 ? ::fcntl(own, F_DUPFD_CLOEXEC, 0) : -1};
+  if (is_there && S_ISFIFO(status.st_mode)) {
+    file = open_pipe(path, name);
+  } else if (own < 0) {
+    file = FileDescriptor{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644)};
+  }
+  if (!file) {
+    throw system_failure(errno, fmt::format("cannot write {}", name));
+  }
+  write_all(file, header, name);
+  return file;
 }
 
 OutputFile::OutputFile(std::string name, std::ostream& out, Readers readers)

@@ -18,6 +18,11 @@ namespace zeus::cli {
 // seconds it throws. `name` is the pipe's name in the message.
 FileDescriptor open_pipe(const std::filesystem::path& pipe, const std::string& name);
 
+// A file to which lines are added as the work goes on, each at its end. `header` begins a file that is new or empty;
+// another one must begin with it. If our own output already goes to the file, that is what is written to: flush it
+// before each write. Makes missing folders; a pipe is as for open_pipe.
+FileDescriptor open_to_append(const std::string& name, std::string_view header);
+
 class OutputFile {
  public:
   // Checks without changing the file whether it can be written, and throws if it cannot. Makes missing folders. Waits

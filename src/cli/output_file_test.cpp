@@ -123,5 +123,26 @@ TEST_F(OutputFileTest, AnUnwritableFileIsRefusedBeforeTheWork) {
   EXPECT_NE(refusal("/proc/no_such_folder/report"), ErrorKind::internal);
 }
 
+TEST_F(OutputFileTest, AFileToAppendToKeepsWhatItHasAndHasOneHeader) {
+  const fs::path file = folder_ / "new" / "rows";
+  for (const char* row : {"1\n", "2\n"}) {
+    write_all(open_to_append(file.string(), "row\n"), row, "rows");
+  }
+  EXPECT_EQ(content(file), "row\n1\n2\n");
+  write(folder_ / "notes", "other text");
+  EXPECT_THROW((void)open_to_append((folder_ / "notes").string(), "row\n"), Error);
+  EXPECT_EQ(content(folder_ / "notes"), "other text");
+}
+
+TEST_F(OutputFileTest, AMessageNamesTheFileThatTheUserNamed) {
+  const std::string name = (folder_ / std::string(250, 'n')).string();
+  try {
+    const OutputFile output{name, out_};
+    FAIL() << "the name is too long with anything added";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "cannot write " + name + ": its folder takes no new file: File name too long");
+  }
+}
+
 }  // namespace
 }  // namespace zeus::cli

@@ -211,6 +211,25 @@ class Output(unittest.TestCase):
         self.assertEqual((self.folder / "plan.json").read_text(encoding="utf-8"), "former")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
 
+    def test_a_recording_is_added_to_its_file_or_to_the_output(self):
+        monitor = ["monitor", "--interval", "0.05", "--duration", "0.06"]
+        for _ in range(2):
+            self.assertEqual(self.zeus(*monitor, "--csv", "rec.csv", "--json").returncode, 0)
+        self.assertEqual((self.folder / "rec.csv").read_text(encoding="utf-8").count("time,device"), 1)
+        (self.folder / "log").write_text("former\n", encoding="utf-8")
+        for name in ("/dev/stdout", "log"):
+            done = self.in_shell(">> log", *monitor, "--csv", name, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        log = (self.folder / "log").read_text(encoding="utf-8")
+        self.assertTrue(log.startswith("former\ntime,device,"), log)
+        self.assertEqual((log.count("time,device,"), log.count('"elapsed_s"') >= 2), (2, True), log)
+        alone = self.zeus(*monitor, "--csv", "-")
+        self.assertTrue(alone.stdout.startswith("time,device,"), alone.stdout)
+        self.assertFalse((self.folder / "-").exists())
+        self.assertEqual(self.zeus(*monitor, "--csv", "-", "--json").returncode, 2)
+        kept = self.zeus(*monitor, "--csv", "profile.csv")
+        self.assertEqual((kept.returncode, (self.folder / "profile.csv").read_text(encoding="utf-8")), (1, PROFILE), kept.stderr)
+
 
 class OnATerminal(unittest.TestCase):
     """Long work shows its progress, on terminals only."""
