@@ -1,8 +1,11 @@
 #include "cli/device_report.hpp"
 
+#include "base/clock.hpp"
 #include "control/ledger.hpp"
 #include "control/state_folder.hpp"
+#include "device/cpu_package.hpp"
 #include "device/update_period.hpp"
+#include "drivers/session/session.hpp"
 
 #include <zeus/error.hpp>
 
@@ -93,19 +96,58 @@ void look_at_lessor(const Context& context, DeviceReport& report) {
   }
 }
 
+struct CpuCounter {
+  const device::CpuPackage* cpu = nullptr;
+  device::CpuDomain domain = device::CpuDomain::package;
+  Joules value;
+};
+
+std::vector<CpuCounter> read_cpu_counters(const device::Inventory& inventory) {
+  std::vector<CpuCounter> counters;
+  for (const auto& cpu : inventory.cpus) {
+    for (const device::CpuDomain domain : {device::CpuDomain::package, device::CpuDomain::dram}) {
+      if (const auto energy = cpu->energy(domain)) {
+        counters.push_back({.cpu = cpu.get(), .domain = domain, .value = energy->value});
+      }
+    }
+  }
+  return counters;
+}
+
+// Working counters move every millisecond; those of virtual machines may never do.
+void report_still_counters(const std::vector<CpuCounter>& before, DeviceReport& report) {
+  for (const CpuCounter& counter : before) {
+    const auto now = counter.cpu->energy(counter.domain);
+    if (now && now->value == counter.value) {
+      const bool memory = counter.domain == device::CpuDomain::dram;
+      report.problems.push_back(
+          {counter.cpu->identity().name,
+           memory ? "the energy counter of its memory stands still" : "its energy counter stands still",
+           "its energy is unknown; in a virtual machine, measure on the host"});
+    }
+  }
+}
+
 }  // namespace
 
 DeviceReport gather_devices(Context& context) {
+  constexpr Seconds between_looks{0.1};
   DeviceReport report;
   report.inventory = device::take_inventory(context.backends, context.environment);
   report.problems = report.inventory.problems;
+  const Instant began = context.clock.now();
+  const std::vector<CpuCounter> counters = read_cpu_counters(report.inventory);
   std::vector<const device::Gpu*> gpus;
   std::ranges::transform(report.inventory.gpus, std::back_inserter(gpus),
                          [](const device::DiscoveredGpu& found) { return found.gpu.get(); });
   report.update_periods = device::watch_update_periods(gpus, context.clock);
+  if (!counters.empty()) {
+    context.clock.sleep_until(began + between_looks);
+    report_still_counters(counters, report);
+  }
   look_at_leases(context, report);
   look_at_lessor(context, report);
-  explain_absence(report);
+  explain_absence(context, report);
   return report;
 }
 

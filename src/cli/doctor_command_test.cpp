@@ -59,6 +59,16 @@ TEST_F(DoctorCommandTest, ColoursStatesOnRequest) {
   EXPECT_THAT(text, testing::HasSubstr("\x1b[31mproblem \x1b[0m "));
 }
 
+TEST_F(DoctorCommandTest, ACpuCounterThatStandsStillIsAProblem) {
+  const auto still = std::make_shared<test::FakeCpu>(0, "package-0");
+  still->its_package = device::Stamped<Joules>{1_J, {}, {}};
+  test::FakeBackend rapl{"rapl"};
+  rapl.its_discovery.kind = device::DeviceKind::cpu;
+  rapl.its_discovery.cpus = {still};
+  EXPECT_THAT(run({}, {&rapl}), testing::HasSubstr("problem  package-0: its energy counter stands still\n"));
+  EXPECT_THAT(run({}, {&machine_.cpus}), testing::Not(testing::HasSubstr("stands still")));
+}
+
 TEST_F(DoctorCommandTest, OnAMachineWithoutDevicesItReportsHowToGetThem) {
   test::FakeBackend nvml{"nvml"};
   nvml.its_discovery.absence = DeviceProblem{"NVIDIA driver", "it is not installed", "install it"};

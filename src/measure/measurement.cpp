@@ -17,6 +17,7 @@ namespace {
 
 constexpr double disagreement = 0.15;  // a remark reports a larger one between counter and samples
 constexpr Seconds cpu_update{1e-3};
+constexpr Seconds cpu_standstill{0.1};  // a counter that did not move for longer counts nothing, as in virtual machines
 
 // Clears the values of a former window, and keeps their memory.
 void clear(MeasuredEnergy& measured) {
@@ -116,6 +117,10 @@ void measure_cpu(const CpuMeter& meter, const CpuMeter::Mark& begin, const CpuMe
     measured.reason = "the energy counter was reset while the window was open";
   } else {
     const Joules value = *end.total - *begin.total;
+    if (value == Joules{0} && window.time() > cpu_standstill) {
+      measured.reason = "the energy counter stands still";
+      return;
+    }
     const Watts mean = window.time() > Seconds{0} ? value / window.time() : Watts{0};
     const Seconds apart = away(begin, window.edges->begin) + away(end, *window.edges->end);
     measured.energy = Energy{.value = value,

@@ -339,6 +339,23 @@ TEST(CpuMeter, ManyWrapsWithinAWindowAreAllCounted) {
   EXPECT_NEAR((*meter.mark().total - *begin.total).value(), 3e6, 1e-3);
 }
 
+// As in many virtual machines.
+TEST(CpuMeter, ACounterThatStandsStillIsUnknownRatherThanZero) {
+  VirtualClock clock;
+  const auto cpu = std::make_shared<WrappingCpu>(clock);
+  measure::Sampler::Devices devices;
+  devices.cpus.push_back(cpu);
+  Monitor monitor = measure::monitor_of(
+      std::make_shared<measure::SamplerSource>(devices, clock, measure::Sampler::Polled::by_caller), {});
+  monitor.begin("window");
+  clock.advance(50_ms);
+  EXPECT_TRUE(monitor.so_far("window").cpu_energy.at(0).energy) << "it may be about to move";
+  clock.advance(1_s);
+  const MeasuredEnergy still = monitor.end("window").cpu_energy.at(0);
+  EXPECT_FALSE(still.energy);
+  EXPECT_EQ(still.reason, "the energy counter stands still");
+}
+
 // As through a daemon that is busy with other requests.
 TEST(CpuMeter, AReadingThatComesLateWidensTheInterval) {
   VirtualClock clock;

@@ -56,6 +56,7 @@ struct FakeCpu final : device::CpuPackage {
   device::CpuIdentity its_identity;
   Reading<device::Stamped<Joules>> its_package = Reason::unsupported;
   Reading<device::Stamped<Joules>> its_memory = Reason::unsupported;
+  std::function<Joules()> its_growth = [] { return Joules{0}; };  // of both counters
 
   [[nodiscard]] const device::CpuIdentity& identity() const override { return its_identity; }
   Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
@@ -63,7 +64,13 @@ struct FakeCpu final : device::CpuPackage {
     return reading ? Reading<device::EnergyCounter>{{Joules{1e-6}, 262'143_J, PowerScope::package}} : reading.failure();
   }
   Reading<device::Stamped<Joules>> energy(device::CpuDomain domain) const override {
-    return domain == device::CpuDomain::package ? its_package : its_memory;
+    const Reading<device::Stamped<Joules>>& reading = domain == device::CpuDomain::package ? its_package : its_memory;
+    if (!reading) {
+      return reading;
+    }
+    device::Stamped<Joules> grown = *reading;
+    grown.value += its_growth();
+    return grown;
   }
   device::Outcome reopen() override { return device::done; }
   [[nodiscard]] std::uint64_t generation() const override { return 0; }

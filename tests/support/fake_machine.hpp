@@ -73,6 +73,7 @@ struct FakeMachine {
     auto readable = std::make_shared<FakeCpu>(0, "package-0");
     readable->its_package = Stamped<Joules>{1234_J, {}, {}};
     readable->its_memory = Stamped<Joules>{56_J, {}, {}};
+    readable->its_growth = [&clock] { return 100_W * (clock.now() - Instant{}); };
     auto refused = std::make_shared<FakeCpu>(1, "package-1");
     refused->its_package = Failure{Reason::permission, "the kernel shows this counter to root only"};
     cpus.its_discovery.cpus = {readable, refused};
