@@ -84,8 +84,11 @@ std::optional<UnixSeconds> parse_token_duration(std::string_view given) {
   while (!text.empty() && is_blank(text.back())) {
     text.remove_suffix(1);
   }
-  if (text == "never" || text == "0") {
+  if (text == "never") {
     return std::nullopt;
+  }
+  if (text == "0") {
+    refuse("a bare 0 may be meant as never or as no time at all");
   }
   if (text.empty()) {
     refuse("it is empty");

@@ -1,4 +1,4 @@
-// The lifetime of a token, as people write it: "90s", "1h 30m", "2weeks"; "never" or "0". A pure function; any thread.
+// The lifetime of a token, as people write it: "90s", "1h 30m", "2weeks"; "never". A pure function; any thread.
 #pragma once
 
 #include "tokens/claims.hpp"

@@ -7,8 +7,8 @@
 namespace zeus::tokens {
 namespace {
 
-TEST(TokenDurationTest, NeverIsAWordOrAZero) {
-  for (const std::string_view text : {"never", "Never", " NEVER ", "0"}) {
+TEST(TokenDurationTest, NeverIsAWord) {
+  for (const std::string_view text : {"never", "Never", " NEVER "}) {
     EXPECT_EQ(parse_token_duration(text), std::nullopt) << text;
   }
 }
@@ -35,7 +35,7 @@ TEST(TokenDurationTest, PartsOfASecondAreCutOffAtTheEnd) {
 
 TEST(TokenDurationTest, AnythingElseIsRefused) {
   for (const std::string_view text :
-       {"", " ", "1", "00", "h", "1x", "-1h", "1.5h", "1h30", "1h,30m", "never 1h", "1hh", "s1",
+       {"", " ", "0", "1", "00", "h", "1x", "-1h", "1.5h", "1h30", "1h,30m", "never 1h", "1hh", "s1",
         "99999999999999999999s", "18446744073709551615y", "9223372036854775807s", "1\xff"}) {
     EXPECT_THROW(parse_token_duration(text), Error) << text;
   }
