@@ -20,7 +20,7 @@ namespace zeus::remote_jobs {
 
 namespace {
 
-// A server needs a while for a long history.
+// A server needs a while for a long history, and to fold it again.
 constexpr Seconds time_for_a_history{300};
 // Other questions wait for as long as the user is patient.
 constexpr Seconds shortest_question{1};
@@ -77,19 +77,19 @@ class ServedKeeper final : public jobs::Keeper {
         .changes;
   }
   void leave_out(const std::string& job, std::uint64_t recurrence, const std::string& reason) override {
-    patient_.make({.path = job_path(job, fmt::format("/recurrences/{}/leave_out", recurrence)),
-                   .body = records::json_line(protocol::LeaveOutRecurrence{.reason = reason}),
-                   .key = {}});
+    client_.make({.path = job_path(job, fmt::format("/recurrences/{}/leave_out", recurrence)),
+                  .body = records::json_line(protocol::LeaveOutRecurrence{.reason = reason}),
+                  .key = {}});
   }
   void forget(const std::string& job) override {
-    patient_.make({.method = "DELETE", .path = job_path(job), .body = {}, .key = {}});
+    client_.make({.method = "DELETE", .path = job_path(job), .body = {}, .key = {}});
   }
 
   std::vector<records::JobSummary> summaries(const LeftOut& left_out) override {
     std::vector<records::JobSummary> all;
     std::string path = "/api/v1/jobs?limit=1000";
     while (true) {
-      auto page = patient_.get<protocol::JobPage>(path);
+      auto page = client_.get<protocol::JobPage>(path);
       std::ranges::move(page.jobs, std::back_inserter(all));
       for (const records::UnreadableJob& one : page.unreadable) {
         left_out(one.name, jobs::UnreadableJob{location(), one.name, one.why});
