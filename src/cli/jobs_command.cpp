@@ -211,7 +211,8 @@ int JobsCommand::list(const Context& context) const {
   // A user who has run no job has no store; that is not an error.
   std::error_code unknown;
   const std::string location = store_location(context);
-  const bool none = store_.empty() && server(context).empty() && !std::filesystem::exists(location, unknown);
+  const bool none =
+      store_.empty() && server(context).empty() && !std::filesystem::exists(location, unknown) && !unknown;
   const std::unique_ptr<jobs::Keeper> jobs =
       none ? jobs::empty_keeper(location, context.clock, context.files) : open(context, Access::read_only);
   int code = exit_ok;

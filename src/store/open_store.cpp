@@ -1,5 +1,6 @@
 #include "store/open_store.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "store/migrations.hpp"
 #include "store/postgres_address.hpp"
 #include "store/postgres_database.hpp"
@@ -47,7 +48,8 @@ std::unique_ptr<JobStore> open_file(const fs::path& file, Access access) {
   if (access == Access::create) {
     fs::create_directories(file.parent_path(), failure);
   } else if (!fs::exists(file, failure)) {
-    throw absent(file.string());
+    throw failure ? system_failure(failure.value(), fmt::format("cannot look for the store {}", file.string()))
+                  : absent(file.string());
   }
   std::unique_ptr<Database> database = open_sqlite(file, access, journal_for(file.parent_path()));
   const Tables tables = migrate(*database, file.string(), access == Access::read_only);

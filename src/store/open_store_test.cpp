@@ -77,6 +77,20 @@ TEST(OpenStore, TakesNoWriteOnceItsFileIsNoLongerThere) {
   EXPECT_EQ(store->find_or_create("job", test::one_limit_job(), {}).name, "job");
 }
 
+TEST(OpenStore, APlaceThatCannotBeLookedAtIsNotAnAbsentStore) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder.path() / "a");
+  std::filesystem::create_symlink("a", folder.path() / "b");
+  VirtualClock clock;
+  try {
+    (void)open_store((folder.path() / "a" / "jobs.sqlite").string(), Access::read_only, clock);
+    FAIL() << "it was opened";
+  } catch (const Error& error) {
+    EXPECT_NE(error.kind(), ErrorKind::not_found);
+    EXPECT_NE(error.message().find("cannot look for the store"), std::string::npos) << error.message();
+  }
+}
+
 TEST(OpenStore, NamesTheEntryThatIsMissingOrCannotBeRead) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "jobs.sqlite";
