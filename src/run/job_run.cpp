@@ -285,7 +285,7 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
   if (const auto text = unmeasured && exit_code_ == 0 ? unmeasured_text(*unmeasured) : std::nullopt) {
     messages_.say(*text);
   }
-  if (over.seen_through && !told_to_end && records::reached(outcome_)) {
+  if (options_.target && over.seen_through && !told_to_end && records::reached(outcome_)) {
     if (const auto text = after_target_text(took_, training_->taken_since_closed())) {
       messages_.say(*text);
     }

@@ -7,22 +7,16 @@
 
 namespace zeus::trial {
 
-namespace {
-
-constexpr std::string_view whole_window = "zeus.trial.training";
-constexpr std::string_view part_window = "zeus.trial.part";
-
-}  // namespace
-
-EnergyAccount::EnergyAccount(Meter& meter) : meter_{meter} {
-  meter_.begin(whole_window);
-  meter_.begin(part_window);
+EnergyAccount::EnergyAccount(Meter& meter, std::string_view name)
+    : meter_{meter}, whole_window_{name}, part_window_{whole_window_ + ".part"} {
+  meter_.begin(whole_window_);
+  meter_.begin(part_window_);
 }
 
 EnergyAccount::~EnergyAccount() {
   if (open_) {
-    meter_.cancel(part_window);
-    meter_.cancel(whole_window);
+    meter_.cancel(part_window_);
+    meter_.cancel(whole_window_);
   }
 }
 
@@ -30,8 +24,8 @@ const EnergyAccount::Taken& EnergyAccount::look() {
   if (!open_) {
     return so_far_;
   }
-  const Taken since = meter_.end(part_window);
-  meter_.begin(part_window);
+  const Taken since = meter_.end(part_window_);
+  meter_.begin(part_window_);
   so_far_.time += since.time;
   so_far_.unknown = so_far_.unknown.empty() ? since.unknown : so_far_.unknown;
   for (const records::GpuEnergy& one : since.gpus) {
@@ -48,8 +42,8 @@ const EnergyAccount::Taken& EnergyAccount::look() {
 
 const EnergyAccount::Taken& EnergyAccount::close() {
   if (std::exchange(open_, false)) {
-    meter_.cancel(part_window);
-    so_far_ = meter_.settle(whole_window);
+    meter_.cancel(part_window_);
+    so_far_ = meter_.settle(whole_window_);
   }
   return so_far_;
 }

@@ -4,6 +4,7 @@
 
 #include "jobs/try.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace zeus::trial {
@@ -29,8 +30,8 @@ class EnergyAccount {
  public:
   using Taken = jobs::Try::Taken;
 
-  // Begins now.
-  explicit EnergyAccount(Meter& meter);
+  // Begins now. Accounts that are open at the same time have different names.
+  explicit EnergyAccount(Meter& meter, std::string_view name = "zeus.trial.training");
   EnergyAccount(const EnergyAccount&) = delete;
   EnergyAccount& operator=(const EnergyAccount&) = delete;
   ~EnergyAccount();
@@ -42,6 +43,8 @@ class EnergyAccount {
 
  private:
   Meter& meter_;
+  std::string whole_window_;
+  std::string part_window_;
   Taken so_far_;
   bool open_ = true;
 };

@@ -75,6 +75,16 @@ TEST(EnergyAccount, IsUnknownFromTheWindowOnInWhichTheGpuWasLost) {
   EXPECT_EQ(account.close().time, 4_s);
 }
 
+TEST(EnergyAccount, OneBeginsBeforeAnotherIsClosed) {
+  ConstantMeter meter;
+  EnergyAccount account{meter};
+  meter.pass(2_s);
+  EnergyAccount next{meter, "next"};
+  meter.pass(1_s);
+  EXPECT_EQ(account.close().time, 3_s);
+  EXPECT_EQ(next.close().time, 1_s);
+}
+
 TEST(EnergyAccount, LeavesNoWindowBehind) {
   ConstantMeter meter;
   {

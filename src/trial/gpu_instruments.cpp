@@ -30,10 +30,13 @@ std::vector<records::LimitProfile> GpuInstruments::measured(const std::optional<
 }
 
 Instruments::Taken GpuInstruments::close() {
+  const bool already = afterwards_.has_value();
+  if (!already) {
+    afterwards_.emplace(gpus_.meter(), "zeus.trial.afterwards");  // begins before settling, which may take a second
+  }
   Taken taken = account_->close();
-  if (!afterwards_) {
+  if (!already) {
     gpus_.confirm();
-    afterwards_.emplace(gpus_.meter());
   }
   return taken;
 }
