@@ -159,7 +159,13 @@ std::string tries(const JobView& job, bool all, bool in_colour) {
                one.energy ? energies.text(one.energy->value, one.energy->uncertainty) : "-",
                one.time ? to_text(*one.time) : "-", text(costs, one.cost)});
   }
-  return table.text();
+  std::string text = table.text();
+  for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
+    if (one.left_out) {
+      fmt::format_to(std::back_inserter(text), "  try {} is left out: {}\n", one.number, printable(*one.left_out));
+    }
+  }
+  return text;
 }
 
 std::string spent(const records::SpentView& all, bool in_colour) {
@@ -201,7 +207,7 @@ std::string left_out_of_sums(const records::SpentView& all) {
 
 std::string savings(const JobView& job, bool in_colour) {
   if (!job.savings) {
-    return fmt::format("  unknown: {}\n", job.savings_unknown);
+    return fmt::format("  unknown: {}\n", printable(job.savings_unknown));
   }
   TextTable table{
       {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"},

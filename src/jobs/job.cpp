@@ -56,7 +56,7 @@ std::string redefining(const std::string& name, const std::vector<records::Defin
 
 Error no_recurrence(std::uint64_t recurrence, const std::string& job) {
   return {ErrorKind::not_found, fmt::format("no recurrence {} of the job '{}' has begun", recurrence + 1, job),
-          "begin one"};
+          "`zeus jobs NAME` shows those that have"};
 }
 
 void check_same(const std::string& name, const records::JobDefinition& kept, const records::JobDefinition& asked) {
