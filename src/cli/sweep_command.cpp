@@ -285,6 +285,13 @@ void SweepTracesCommand::declare(Options& options) {
 
 int SweepTracesCommand::run(Context& context) {
   const sweep::SweepTraces traces = sweep::traces_of(ledger_in(folder_), columns_);
+  for (const std::string& line : traces.left_out) {
+    context.err << "zeus: " << line << '\n';
+  }
+  if (traces.runs == 0) {
+    throw Error{ErrorKind::not_found, traces.left_out.empty() ? "the ledger has no run" : "no run can be in a trace",
+                "docs/sweep.md says what a run needs for that"};
+  }
   const std::filesystem::path folder{output_};
   const auto write = [&](const std::string& file, const std::string& content) {
     const std::string path = (folder / file).string();
@@ -294,9 +301,6 @@ int SweepTracesCommand::run(Context& context) {
   write("summary_train.csv", traces.train);
   for (const auto& [gpu, content] : traces.power) {
     write(fmt::format("summary_power_{}.csv", file_word(gpu)), content);
-  }
-  for (const std::string& line : traces.left_out) {
-    context.err << "zeus: " << line << '\n';
   }
   return exit_ok;
 }

@@ -19,8 +19,10 @@
 namespace zeus::sweep {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // Two batch sizes under two limits, each run once; the last one failed.
 LedgerContent small_ledger() {
@@ -134,12 +136,8 @@ TEST(Traces, RunsThatSharedAGpuAreLeftOut) {
 TEST(Traces, RunsWithALockedClockAreLeftOut) {
   LedgerContent ledger = small_ledger();
   ledger.entries.front().taken.content.settings.clocks = {Megahertz{1200}};
-  try {
-    (void)traces_of(ledger, {});
-    FAIL() << "they are in";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("run 1 has a locked clock, for which a trace has no column"));
-  }
+  EXPECT_THAT(traces_of(ledger, {}).left_out,
+              Contains(HasSubstr("run 1 has a locked clock, for which a trace has no column")));
 }
 
 TEST(Results, JsonHasAReasonForWhatIsUnknown) {
@@ -185,22 +183,21 @@ TEST(Traces, ATargetThatIsNeverReachedIsAnEmptyField) {
   EXPECT_EQ(trace::parse_train_trace("t", traces.train).runs[0].target_epoch, std::nullopt);
 }
 
-TEST(Traces, WithoutARunThatCanBeInThemTheReasonIsGiven) {
-  const auto refusal = [](const LedgerContent& ledger, const TraceColumns& columns) -> std::string {
-    try {
-      traces_of(ledger, columns);
-      return "written";
-    } catch (const Error& error) {
-      return error.what();
-    }
+TEST(Traces, WithoutARunThatCanBeInThemEachReasonIsGiven) {
+  const auto left_out = [](const LedgerContent& ledger, const TraceColumns& columns) {
+    const SweepTraces traces = traces_of(ledger, columns);
+    EXPECT_EQ(traces.runs, 0U);
+    return traces.left_out;
   };
-  EXPECT_THAT(refusal(small_ledger(), {.batch_size = "bs"}), HasSubstr("run 1 has no batch size in a parameter 'bs'"));
-  EXPECT_THAT(refusal({}, {}), HasSubstr("the ledger has no run"));
+  EXPECT_THAT(left_out(small_ledger(), {.batch_size = "bs"}),
+              ElementsAre("run 1 has no batch size in a parameter 'bs'", "run 2 has no batch size in a parameter 'bs'",
+                          "run 3 has no batch size in a parameter 'bs'", "run 4 is not done"));
+  EXPECT_THAT(left_out({}, {}), IsEmpty());
   LedgerContent silent = small_ledger();
   for (KnownRun& run : silent.runs) {
     run.ended->figures.metrics.assign(3, std::nullopt);
   }
-  EXPECT_THAT(refusal(silent, {}), HasSubstr("run 1 printed no metric"));
+  EXPECT_THAT(left_out(silent, {}), Contains(HasSubstr("run 1 printed no metric")));
 }
 
 }  // namespace

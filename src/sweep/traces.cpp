@@ -96,12 +96,6 @@ class TraceWriter {
         add(run);
       }
     }
-    if (traces_.runs == 0) {
-      throw Error{ErrorKind::invalid_argument,
-                  traces_.left_out.empty() ? "the ledger has no run"
-                                           : fmt::format("no run can be in a trace: {}", traces_.left_out.front()),
-                  "docs/sweep.md says what a run needs for that"};
-    }
     traces_.train = "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n" + train_;
     for (const auto& [key, sum] : sums_) {
       const auto& [gpu, configuration, limit] = key;

@@ -27,7 +27,7 @@ struct SweepTraces {
   std::vector<std::string> left_out;         // "run 7 has no epochs"
 };
 
-// Throws an invalid_argument Error if no run can be in them, with the reason.
+// Without any run in them, `train` has its heading alone.
 SweepTraces traces_of(const LedgerContent& ledger, const TraceColumns& columns);
 
 }  // namespace zeus::sweep
