@@ -22,11 +22,18 @@ namespace zeus::cli {
 namespace {
 
 // An empty back-end is worth mentioning only if no other back-end found that kind of device either.
-void explain_absence(DeviceReport& report) {
+void explain_absence(const Context& context, DeviceReport& report) {
+  // A virtual driver that does not find its session answers as a driver does without its kernel module.
+  const bool in_session = context.environment.get(drivers::session_variable).has_value();
+  if (in_session && report.inventory.gpus.empty()) {
+    std::erase_if(report.problems, [](const DeviceProblem& problem) { return problem.device.ends_with(" driver"); });
+    report.problems.push_back({"virtual", "the session of `zeus virtual` that this runs in is over, or another user's",
+                               "start it under `zeus virtual` again, with --shared if another user runs it"});
+  }
   for (const device::BackendReport& backend : report.inventory.backends) {
     const bool about_gpus = backend.kind == device::DeviceKind::gpu;
     const bool nothing_found = about_gpus ? report.inventory.gpus.empty() : report.inventory.cpus.empty();
-    if (backend.absence && nothing_found) {
+    if (backend.absence && nothing_found && !(in_session && about_gpus)) {
       report.problems.push_back(*backend.absence);
     }
   }

@@ -69,7 +69,7 @@ bool simulated(const Context& context) {
 }
 
 void check_backends(const Context& context, const device::Inventory& inventory, std::vector<Check>& checks) {
-  if (simulated(context)) {
+  if (simulated(context) && !inventory.gpus.empty()) {
     checks.push_back(
         {State::ok, "virtual", "the GPUs here are simulated; this machine's own drivers are not looked at", {}});
   }

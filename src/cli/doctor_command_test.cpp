@@ -89,6 +89,21 @@ TEST_F(DoctorCommandTest, OnVirtualGpusItSaysNothingOfThisMachinesDrivers) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("persistence mode")));
 }
 
+TEST_F(DoctorCommandTest, ASessionThatIsOverOrAnotherUsersIsNamedRatherThanADriver) {
+  Environment::Variables variables = environment_.variables();
+  variables["ZEUS_VIRTUAL_SESSION"] = "/proc/1/fd/3";
+  environment_ = Environment{variables};
+  test::FakeBackend nvml{"nvml"};
+  nvml.its_discovery.problems = {{"NVIDIA driver", "its kernel module is not loaded", "run `sudo modprobe nvidia`"}};
+  test::FakeBackend amd{"amdsmi"};
+  amd.its_discovery.absence =
+      DeviceProblem{"AMD driver", "its kernel module is not loaded", "run `sudo modprobe amdgpu`"};
+  const std::string text = run({}, {&nvml, &amd});
+  EXPECT_THAT(text, testing::HasSubstr("problem  virtual: the session of `zeus virtual` that this runs in is over"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("ok       virtual")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("modprobe")));
+}
+
 TEST_F(DoctorCommandTest, RootAndARunningDaemonAreSeen) {
   files_.write_durably("proc/self/status", all_capabilities);
   files_.write_durably("run/zeusd/zeusd.sock", "");
