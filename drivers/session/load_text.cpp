@@ -110,9 +110,12 @@ void add_row(std::vector<physics::TablePoint>& points, const physics::TablePoint
   points.push_back(point);
 }
 
+// Two names; a number in it makes it a row, perhaps a misspelt one.
 bool is_header(std::string_view line) {
-  return !line.empty() && line.front() != '-' && line.front() != '+' && line.front() != '.' &&
-         (line.front() < '0' || line.front() > '9') && line.find(',') != std::string_view::npos;
+  const std::size_t comma = line.find(',');
+  double number = 0.0;
+  return comma != std::string_view::npos && !parse_number(trimmed(line.substr(0, comma)), number) &&
+         !parse_number(trimmed(line.substr(comma + 1)), number);
 }
 
 }  // namespace
@@ -151,6 +154,8 @@ LoadText parse_load(std::string_view text) {
 }
 
 std::vector<physics::TablePoint> parse_power_table(std::string_view content, std::string_view name) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  content.remove_prefix(content.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   std::vector<physics::TablePoint> points;
   bool header_possible = true;
   for (int number = 1; !content.empty(); ++number) {

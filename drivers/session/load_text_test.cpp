@@ -57,6 +57,21 @@ TEST(PowerTable, ReadsRowsWithAHeaderCommentsAndWindowsLineEnds) {
   EXPECT_EQ(points[1].demand.power, 250.25_W);
 }
 
+TEST(PowerTable, TakesNoRowForAHeader) {
+  EXPECT_EQ(parse_power_table("\xef\xbb\xbf"
+                              "0,100\n0.5,200\n",
+                              "f.csv")
+                .size(),
+            2U)
+      << "a byte order mark begins it";
+  EXPECT_EQ(parse_power_table("\xef\xbb\xbf"
+                              "seconds,watts\n0,100\n",
+                              "f.csv")
+                .size(),
+            1U);
+  EXPECT_THROW((void)parse_power_table("O,100\n0.5,200\n", "f.csv"), Error) << "a letter in place of a zero";
+}
+
 TEST(PowerTable, NamesFileAndLineOfWhatIsWrong) {
   const auto refusal = [](std::string_view content) -> std::string {
     try {
