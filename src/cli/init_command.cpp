@@ -3,9 +3,13 @@
 #include "base/amount_text.hpp"
 #include "base/child_process.hpp"
 #include "base/file_tree.hpp"
+#include "base/printable.hpp"
+#include "base/shell_word.hpp"
 #include "cli/output_file.hpp"
 #include "command_line/options.hpp"
+#include "jobs/job.hpp"
 #include "run/job_draft.hpp"
+#include "run/job_file.hpp"
 #include "run/output_study.hpp"
 #include "run/run_texts.hpp"
 #include "run/watched_command.hpp"
@@ -30,11 +34,29 @@ namespace fs = std::filesystem;
 std::string name_for(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const fs::path path{word};
-    if (!word.starts_with('-') && (path.extension() == ".py" || path.extension() == ".sh")) {
+    const bool is_a_script = word.find_first_of(" \t\n") != std::string::npos;  // of a shell's -c
+    if (!is_a_script && !word.starts_with('-') && (path.extension() == ".py" || path.extension() == ".sh")) {
       return path.stem().string();
     }
   }
   return fs::path{command.front()}.stem().string();
+}
+
+// Before the command runs: what is written after it must be a job file that `zeus run` takes.
+void check_draft(const std::vector<std::string>& command, const std::string& name, const std::string& path) {
+  if (name.empty() || name.size() > jobs::longest_job_name || printable(name) != name || name.starts_with('@') ||
+      name == "." || name == "..") {
+    throw BadUsage{
+        fmt::format("{} cannot be the name of a job", in_quotes(name)),
+        fmt::format("choose one of 1 to {} printable characters that does not begin with @", jobs::longest_job_name)};
+  }
+  const run::WatchedRun nothing_seen{.command = command, .name = name, .time = {}, .reports = false, .proposal = {}};
+  try {
+    (void)run::job_from_toml(run::job_draft(nothing_seen, run::Suggestions::to_uncomment), path);
+  } catch (const Error& error) {
+    throw BadUsage{fmt::format("this command cannot be written into a job file: {}", error.message()),
+                   "its words have to be UTF-8"};
+  }
 }
 
 // The command's output passes through unchanged; a copy of it is studied.
@@ -105,6 +127,7 @@ int InitCommand::run(Context& context) {
     throw BadUsage{"--accept finds no batch size in the command",
                    "give it as a flag, as in `train.py --batch-size 64`, or leave --accept out and edit the file"};
   }
+  check_draft(command_, name, path);
   const OutputFile file{path, context.out};
   const Watched watched = watch(command_, name, context);
   if (watched.exit_code != 0) {
@@ -115,8 +138,15 @@ int InitCommand::run(Context& context) {
   }
   const std::optional<std::string> refused = accept_ ? run::why_nothing_to_accept(watched.run) : std::nullopt;
   const bool accepted = accept_ && !refused;
-  file.write(run::job_draft(watched.run, accepted ? run::Suggestions::accepted : run::Suggestions::to_uncomment));
-  const std::string how = file_.empty() ? "@" + name : "--file " + file_;
+  const std::string draft =
+      run::job_draft(watched.run, accepted ? run::Suggestions::accepted : run::Suggestions::to_uncomment);
+  try {
+    file.write(draft);
+  } catch (const Error&) {
+    context.err << draft;  // it would take another training to make it again
+    throw;
+  }
+  const std::string how = file_.empty() ? "@" + shell_word(name) : "--file " + shell_word(file_);
   context.err << fmt::format("\nzeus: {} says what was seen in {} lines and {}\n\n{}\n", path,
                              watched.run.proposal.lines, to_text(watched.run.time), run::draft_summary(watched.run))
               << fmt::format("  Next: look at {}, then `zeus run {}`, each time that it is to run.\n", path, how);

@@ -231,6 +231,17 @@ class Init(Folder):
         self.assertEqual(self.init("nightly", "--force", "--", "echo", "ran").returncode, 0)
         self.assertIn('command = ["echo", "ran"]', (self.folder / "nightly.toml").read_text(encoding="utf-8"))
 
+    def test_what_could_not_be_used_is_refused_before_the_command_runs(self):
+        ran = self.folder / "ran"
+        for arguments in (["a\nb", "--", "touch", "ran"], ["@nightly", "--", "touch", "ran"], ["..", "--", "touch", "ran"],
+                          ["n" * 201, "--", "touch", "ran"], ["latin", "--", "touch", "ran", os.fsdecode(b"caf\xe9")]):
+            with self.subTest(arguments):
+                done = self.init(*arguments)
+                self.assertEqual((done.returncode, done.stdout, ran.exists()), (2, "", False), done.stderr)
+        done = self.init("--", "bash", "-c", "echo cd src && echo train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("`zeus run @bash`", done.stderr)
+
     def test_a_command_that_fails_leaves_no_file(self):
         for command, code in ((["sh", "-c", "echo epoch 1 accuracy 0.5; exit 3"], 3), (["/nonexistent/train"], 127),
                               (["/etc/passwd"], 126), (["sh", "-c", "kill -TERM $$"], 143)):
