@@ -18,6 +18,17 @@ std::string describe(const std::exception_ptr& cause) {
   }
 }
 
+// A cause that the message quotes already is not told twice.
+bool quotes(const std::string& message, const std::exception_ptr& cause) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (const Error& error) {
+    return message.find(error.message()) != std::string::npos;
+  } catch (...) {
+    return false;
+  }
+}
+
 // Long enough for any message of ours, and short where another program's output is quoted whole.
 constexpr std::size_t most_of_a_part = 400;
 // Advice may list every choice there is.
@@ -29,7 +40,7 @@ std::string part(const std::string& text, std::size_t most = most_of_a_part) {
 
 std::string compose(const std::string& message, const std::string& advice, const std::exception_ptr& cause) {
   std::string text = part(message);
-  if (cause) {
+  if (cause && !quotes(message, cause)) {
     text += " (because: " + part(describe(cause)) + ")";
   }
   if (!advice.empty()) {

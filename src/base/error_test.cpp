@@ -30,6 +30,19 @@ TEST(Error, RemembersTheExceptionBeingHandledAsItsCause) {
   }
 }
 
+TEST(Error, DoesNotRepeatACauseThatItsMessageQuotes) {
+  try {
+    try {
+      throw Error{ErrorKind::invalid_argument, "'0.31' is not the price of a kWh", "write 0.31EUR"};
+    } catch (const Error& cause) {
+      throw Error{cause.kind(), "job.toml: " + cause.message(), "docs/cli.md has the forms"};
+    }
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "job.toml: '0.31' is not the price of a kWh; docs/cli.md has the forms");
+    EXPECT_TRUE(error.cause());
+  }
+}
+
 TEST(Error, IsOneLineWhateverItQuotes) {
   EXPECT_STREQ((Error{ErrorKind::not_found, "there is no job 'a\nb\x1b[2J'"}).what(),
                "there is no job 'a\\nb\\x1b[2J'");
