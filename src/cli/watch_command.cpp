@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <ostream>
@@ -38,9 +39,18 @@ constexpr std::string_view https{"https://"};
 // "HOST:PORT", "https://HOST:PORT", or a socket's path, perhaps after the word that other programs put before it.
 transport::Endpoint endpoint_of(const std::string& node) {
   constexpr std::string_view word{"unix:"};
-  transport::Endpoint server =
-      node.starts_with(https) ? transport::Endpoint{.unix_path = {}, .host_port = node.substr(https.size())}
-                              : transport::Endpoint::from(node.starts_with(word) ? node.substr(word.size()) : node);
+  constexpr std::string_view http{"http://"};
+  std::error_code unknown;
+  transport::Endpoint server;
+  if (node.starts_with(https) || node.starts_with(http)) {
+    server.host_port = node.substr(node.starts_with(https) ? https.size() : http.size());
+  } else if (node.starts_with(word)) {
+    server.unix_path = node.substr(word.size());
+  } else if (std::filesystem::is_socket(node, unknown)) {
+    server.unix_path = node;
+  } else {
+    server = transport::Endpoint::from(node);
+  }
   if (server.unix_path.empty() && transport::split_host_port(server.host_port).port == "0") {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} is not an address", in_quotes(node)),
                 "no program listens on port 0"};

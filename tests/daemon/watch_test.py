@@ -193,6 +193,15 @@ class WatchingNodes(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
                 self.assertIn("is not an address", done.stderr)
 
+    def test_a_node_may_be_an_http_address_or_a_socket_in_this_folder(self):
+        socket = pathlib.Path(self.nodes[0].socket)
+        for node in ("unix:" + socket.name, socket.name):
+            done = subprocess.run([program, "watch", node, "--duration", "0.5", "--json"], cwd=socket.parent,
+                                  capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([program, "watch", "http://127.0.0.1:0"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, "port 0" in done.stderr), (2, True), done.stderr)
+
     def test_a_sockets_path_may_follow_unix(self):
         done = subprocess.run([program, "watch", f"unix:{self.nodes[0].socket}", "--duration", "0.5", "--json"],
                               capture_output=True, text=True, check=False, timeout=60)
