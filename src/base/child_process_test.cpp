@@ -44,6 +44,11 @@ TEST(ChildProcess, DistinguishesAMissingFileFromOneThatCannotBeExecuted) {
   EXPECT_EQ(code_of({file}), ChildProcess::exit_not_executable);
   EXPECT_EQ(why_not_run({"no-such-command-anywhere"}), "'no-such-command-anywhere' was not found (exit code 127)");
   EXPECT_EQ(why_not_run({file}), "'" + file + "' cannot be executed (exit code 126)");
+  const std::string script = (folder.path() / "script").string();
+  std::ofstream{script} << "#!/nosuch/python\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  EXPECT_EQ(why_not_run({script}),
+            "'" + script + "' is there, but the interpreter that its first line names was not found (exit code 127)");
 }
 
 TEST(ChildProcess, BlamesNoCommandForTheExitCodesThatItChooses) {
