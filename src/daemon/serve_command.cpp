@@ -130,7 +130,8 @@ std::string host_of_this_node() {
 // The sockets that the daemon listens on: those that systemd has opened, or its own.
 class Sockets {
  public:
-  Sockets(const ServeOptions& options, const Environment& environment) : options_{options} {
+  // Delegates, so that the sockets made before one that fails are removed.
+  Sockets(const ServeOptions& options, const Environment& environment) : Sockets{options} {
     inherited_ = inherited_sockets(environment);
     if (options.serves("uds") && inherited_.empty()) {
       transport::UnixSocketPlan plan{.path = options.socket_path,
@@ -187,6 +188,8 @@ class Sockets {
   }
 
  private:
+  explicit Sockets(const ServeOptions& options) : options_{options} {}
+
   const ServeOptions& options_;
   std::vector<FileDescriptor> inherited_;
   std::vector<FileDescriptor> tcp_;

@@ -66,7 +66,8 @@ std::string log_line(Clock& clock, log::Level level, std::string_view line) {
 // The sockets of the service, and their names for people.
 class Sockets {
  public:
-  Sockets(const ServeSettings& settings, const Environment& environment) {
+  // Delegates, so that the sockets made before one that fails are removed.
+  Sockets(const ServeSettings& settings, const Environment& environment) : Sockets{} {
     for (FileDescriptor& one : inherited_sockets(environment)) {
       add("a socket of its supervisor", std::move(one));
     }
@@ -98,6 +99,8 @@ class Sockets {
   }
 
  private:
+  Sockets() = default;
+
   void add(std::string name, FileDescriptor socket) {
     names_.push_back(std::move(name));
     all_.push_back(std::move(socket));

@@ -111,6 +111,16 @@ class Stopping(unittest.TestCase):
                 self.assertEqual(server.ask("GET", session.job_path("a")).status, 200)
 
 
+class Starting(unittest.TestCase):
+    def test_in_vain_leaves_no_socket(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            started = subprocess.run([ZEUS, "serve", "--listen", f"unix:{folder}/s.sock", "--listen", "127.0.0.1:99999"],
+                                     capture_output=True, text=True, check=False, timeout=session.PATIENCE,
+                                     env={**os.environ, "HOME": folder, "XDG_DATA_HOME": folder})
+            self.assertEqual(started.returncode, 2, started.stderr)
+            self.assertEqual([name for name in os.listdir(folder) if name.startswith("s.sock")], [])
+
+
 class Logs(unittest.TestCase):
     def test_has_requests_only_if_asked_for(self) -> None:
         for level, requests in (("info", 0), ("debug", 2)):
