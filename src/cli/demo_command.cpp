@@ -118,8 +118,16 @@ int DemoCommand::run(Context& context) {
   std::optional<WorkingLine> working{std::in_place, context.err, context.clock,
                                      has_working_line(context.environment) && !quiet_};
   DemoProgress progress{*working, quiet_, asked.most_nights};
-  demo::Tour tour{asked, make_gpu_, *store, FileTree{folder}, context.files};
-  const demo::TourResult result = tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
+  const demo::TourResult result = [&] {
+    try {
+      demo::Tour tour{asked, make_gpu_, *store, FileTree{folder}, context.files};
+      return tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
+    } catch (const Error&) {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+      throw;
+    }
+  }();
   working.reset();
   const records::CarbonIntensity carbon;
   page.write(report::job_report(result.job, demo_report_options(result, carbon)));
