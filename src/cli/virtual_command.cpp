@@ -264,7 +264,9 @@ int VirtualCommand::run(Context& context) {
     check_truth_path(*truth_);
     truth.emplace(session);
     truth_file.emplace(*truth_, context.out);
-    truth_file->write(truth->json());
+    if (*truth_ != "-") {
+      truth_file->write(truth->json());  // something is there also if this process is killed
+    }
   }
   const auto begin_load = [&] {
     const Instant now = session.now();

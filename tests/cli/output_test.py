@@ -230,6 +230,15 @@ class Output(unittest.TestCase):
         kept = self.zeus(*monitor, "--csv", "profile.csv")
         self.assertEqual((kept.returncode, (self.folder / "profile.csv").read_text(encoding="utf-8")), (1, PROFILE), kept.stderr)
 
+    def test_a_demo_that_is_refused_leaves_no_folder(self):
+        self.environment["TMPDIR"] = str(self.folder)
+        self.assertEqual(self.zeus("demo", "--quiet", "--default-batch-size", "7").returncode, 2)
+        self.assertEqual(list(self.folder.glob("zeus-demo-*")), [])
+
+    def test_the_truth_is_printed_once(self):
+        done = self.zeus("virtual", "1xV100", "--truth", "-", "--", "true")
+        self.assertEqual(done.stdout.count('"gpus"'), 1, done.stdout)
+
 
 class OnATerminal(unittest.TestCase):
     """Long work shows its progress, on terminals only."""
