@@ -42,6 +42,8 @@ class Reader {
         read_rest();
       } else if (word == "--help" || word == "-h") {
         return {Asked::For::help, command_};
+      } else if (word.starts_with("--help=")) {
+        refuse("--help takes no value", "write --help alone");
       } else if (word == "--version" && command_->is_program()) {
         return {Asked::For::version, command_};
       } else if (looks_like_a_flag(word)) {

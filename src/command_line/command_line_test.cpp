@@ -144,6 +144,7 @@ TEST_F(CommandLine, HelpCanBeAskedForAnywhereBeforeTwoDashes) {
   EXPECT_EQ(asked_, Asked::For::version);
   (void)read({"example", "n", "--", "-h"});
   EXPECT_EQ(asked_, Asked::For::run);
+  EXPECT_EQ(why_not({"n", "--help=false"}), "--help takes no value; write --help alone");
 }
 
 TEST_F(CommandLine, AnEmptyValueIsNoValue) {
