@@ -246,7 +246,7 @@ void JobRun::hear_of(const records::TryStarted& started) {
   if (is_interrupted()) {
     return;
   }
-  messages_.say(try_text(started, !options_.batch_sizes.empty()));
+  messages_.say(try_text(started, !options_.batch_sizes.empty(), set_limits_));
 }
 
 void JobRun::hear_of(const records::FailedTries& failed) {

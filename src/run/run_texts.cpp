@@ -128,10 +128,10 @@ std::string profiling_text(const records::ProfileAsked& asked, bool has_batch_si
                      asked.why);
 }
 
-std::string try_text(const records::TryStarted& started, bool has_batch_sizes) {
+std::string try_text(const records::TryStarted& started, bool has_batch_sizes, bool sets_limits) {
   const records::TryPlan& plan = started.event.plan;
-  const std::string limit =
-      plan.limit ? fmt::format(" under {:.6g} W", plan.limit->value()) : std::string{", measuring its power limits"};
+  const std::string limit = plan.limit ? fmt::format(" under {:.6g} W", plan.limit->value())
+                                       : std::string{sets_limits ? ", measuring its power limits" : ""};
   return fmt::format("try {}: {}{}: {}", started.event.try_number + 1, batch(plan.batch_size, has_batch_sizes), limit,
                      started.why);
 }

@@ -20,7 +20,7 @@ namespace zeus::run {
 
 // What it does now, and why.
 std::string profiling_text(const records::ProfileAsked& asked, bool has_batch_sizes);
-std::string try_text(const records::TryStarted& started, bool has_batch_sizes);
+std::string try_text(const records::TryStarted& started, bool has_batch_sizes, bool sets_limits);
 
 // The result of a try that missed the target.
 struct Miss {

@@ -211,6 +211,13 @@ TEST_F(RecurrenceText, ShowsWhatItsEnergyCostsAndEmits) {
   EXPECT_THAT(recurrence_text(job_, night_, rates), testing::HasSubstr("an unknown energy in 10.0 s"));
 }
 
+TEST(RunTexts, SpeaksOfPowerLimitsOnlyWhereTheyAreSet) {
+  records::TryStarted started;
+  started.why = "its cost is unknown";
+  EXPECT_EQ(try_text(started, false, true), "try 1: the command, measuring its power limits: its cost is unknown");
+  EXPECT_EQ(try_text(started, false, false), "try 1: the command: its cost is unknown");
+}
+
 TEST(RunTexts, GivesNoSumOfTheGpusThatAreKnown) {
   const Energy known{.value = 100_J, .uncertainty = 2_J, .systematic = {}};
   jobs::Try::Taken taken{.gpus = {{.gpu = "GPU-0", .energy = known}}, .time = 2_s, .unknown = {}};
