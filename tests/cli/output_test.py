@@ -235,7 +235,7 @@ class Output(unittest.TestCase):
         self.assertEqual(self.zeus("demo", "--quiet", "--default-batch-size", "7").returncode, 2)
         self.assertEqual(list(self.folder.glob("zeus-demo-*")), [])
 
-    def test_the_truth_is_printed_once(self):
+    def test_true_energies_are_printed_once(self):
         done = self.zeus("virtual", "1xV100", "--truth", "-", "--", "true")
         self.assertEqual(done.stdout.count('"gpus"'), 1, done.stdout)
 
