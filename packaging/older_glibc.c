@@ -2,15 +2,12 @@
 // (packaging/older_glibc.py): the functions by means that glibc 2.28 has. Threads: as the functions that they replace.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -118,21 +115,4 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 // 2.34
 int close_range(unsigned first, unsigned last, int flags) {
   return (int)syscall(SYS_close_range, first, last, flags);
-}
-
-// 2.34. Files that are opened meanwhile by other threads stay open: all of ours are closed when a program is started.
-int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions, int first) {
-  struct rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
-    return errno;
-  }
-  for (int file = first; file < (int)files.rlim_cur && file < 4096; ++file) {
-    if (fcntl(file, F_GETFD) >= 0) {
-      const int failure = posix_spawn_file_actions_addclose(actions, file);
-      if (failure != 0) {
-        return failure;
-      }
-    }
-  }
-  return 0;
 }

@@ -9,7 +9,7 @@ namespace zeus::trial {
 namespace {
 
 // The steps of evaluation that are seen fill most of the time between two steps of training.
-constexpr double most = 0.5;
+constexpr double fills_most = 0.5;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::optional<StepsDone> StepSeries::take(const StepsDone& steps, Instant now) {
     beside_ += taken;
     return std::nullopt;
   }
-  own.begins = own.begins || beside_ > (now - trained_at_) * most;
+  own.begins = own.begins || beside_ > (now - trained_at_) * fills_most;
   beside_ = {};
   trained_at_ = now;
   return own;

@@ -392,7 +392,8 @@ class Population(unittest.TestCase):
         print(f"{self.id()}: {requests} requests, {sum(map(len, histories.values()))} entries; {dict(kills)} killed, of which met a "
               f"request {dict(met)}; longest wait {wait:.2f} s")
         self.assertGreaterEqual(met.total() * 2, kills.total(), (met, kills))
-        self.assertGreaterEqual(met["server"] * 2, kills["server"], (met, kills))
+        # Of three kills, chance alone may leave one that met a request.
+        self.assertGreaterEqual(met["server"] * 2, kills["server"] if size is FULL else 1, (met, kills))
 
 
 def jobs_of_many() -> list[str]:

@@ -183,9 +183,11 @@ TEST(TuningTruth, BoundsHoldAndLittleEnergyIsLost) {
     return;  // too few to judge
   }
   EXPECT_LE(static_cast<double>(broken), 0.05 * static_cast<double>(recommended));
-  EXPECT_LE(median, 0.02);
   if (all > few_models) {
+    EXPECT_LE(median, 0.02);
     EXPECT_LE(most, 0.05);
+  } else {
+    EXPECT_LE(median, 0.05);  // of so few, chance alone moves it
   }
 }
 
