@@ -2,6 +2,7 @@
 // (packaging/older_glibc.py): the functions by means that glibc 2.28 has. Threads: as the functions that they replace.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
