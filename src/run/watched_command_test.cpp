@@ -167,12 +167,15 @@ TEST_F(WatchedCommandTest, DoesNotWaitForProcessesThatAreOnlyUncollectedInRealTi
   if (runner == 0) {
     WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
     patient.grace = Seconds{40};
-    WatchedCommand command{patient, clock_};
-    wait_for(command, "ready");
-    const Instant told = clock_.now();
-    command.end();
-    while (!command.exit_code()) {
-      (void)command.wait(long_enough);
+    Instant told;
+    {
+      WatchedCommand command{patient, clock_};
+      wait_for(command, "ready");
+      told = clock_.now();
+      command.end();
+      while (!command.exit_code()) {
+        (void)command.wait(long_enough);
+      }
     }
     ::_exit(clock_.now() - told < patient.grace ? 0 : 1);
   }
