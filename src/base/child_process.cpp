@@ -54,7 +54,7 @@ std::optional<std::string> ChildProcess::why_not_run() const {
   // A name without a slash was looked for on the path, where such a file is passed over.
   const bool is_there = name_.find('/') != std::string::npos && ::access(name_.c_str(), F_OK) == 0;
   if (not_run_ == ENOENT && is_there) {
-    return in_quotes(name_) + " is there, but the interpreter that its first line names was not found (exit code 127)";
+    return in_quotes(name_) + " is there, but the interpreter that it names was not found (exit code 127)";
   }
   return in_quotes(name_) + (exit_code_for(not_run_) == exit_not_found ? " was not found (exit code 127)"
                                                                        : " cannot be executed (exit code 126)");

@@ -48,7 +48,7 @@ TEST(ChildProcess, DistinguishesAMissingFileFromOneThatCannotBeExecuted) {
   std::ofstream{script} << "#!/nosuch/python\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   EXPECT_EQ(why_not_run({script}),
-            "'" + script + "' is there, but the interpreter that its first line names was not found (exit code 127)");
+            "'" + script + "' is there, but the interpreter that it names was not found (exit code 127)");
 }
 
 TEST(ChildProcess, BlamesNoCommandForTheExitCodesThatItChooses) {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -84,6 +83,8 @@ std::optional<std::string> find_program(const std::string& word, const Environme
 // The child's work between fork() and exec(), in a program with threads: nothing but system calls. It waits until its
 // guard stands, and ends if its parent does before that: the command never runs without a guard.
 struct GroupStart {
+  static constexpr int kept_line = STDERR_FILENO + 1;
+
   const char* program;
   char* const* words;
   char* const* variables;
@@ -105,7 +106,11 @@ struct GroupStart {
     if (errors >= 0) {
       ::dup2(errors, STDERR_FILENO);
     }
-    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (line != kept_line) {
+      ::dup2(line, kept_line);
+    }
+    ::fcntl(kept_line, F_SETFD, FD_CLOEXEC);
+    ::close_range(kept_line + 1, ~0U, 0);
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     for (int signal = 1; signal < NSIG; ++signal) {
@@ -116,7 +121,7 @@ struct GroupStart {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execve(program, words, variables);
     const int error = errno;
-    (void)!::write(line, &error, sizeof error);
+    (void)!::write(kept_line, &error, sizeof error);
     ::_exit(1);
   }
 };
@@ -174,7 +179,11 @@ GroupChild::GroupChild(const Plan& plan) {
   line.theirs.close();
   watch();
   (void)::send(line.ours.get(), "", 1, MSG_NOSIGNAL);
-  if (::recv(line.ours.get(), &why_not_, sizeof why_not_, MSG_WAITALL) > 0) {
+  ssize_t heard = 0;
+  do {
+    heard = ::recv(line.ours.get(), &why_not_, sizeof why_not_, MSG_WAITALL);
+  } while (heard < 0 && errno == EINTR);
+  if (heard > 0) {
     (void)collect();
     return;
   }

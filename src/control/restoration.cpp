@@ -90,13 +90,14 @@ Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<con
       return restoration;
     }
   }
-  ledger.settle(*record, ending);
+  // The note first: a process that is killed between the two leaves a record that is restored, and noted, again.
   if (!past && restoration.claim->client && !ending.put_back.empty()) {
     LeaseRecord note = *record;
     static_cast<Claim&>(note) = *restoration.claim;
     note.lending.reset();
     ledger.leave_note(note);
   }
+  ledger.settle(*record, ending);
   restoration.result = past ? Result::past : Result::restored;
   return restoration;
 }
