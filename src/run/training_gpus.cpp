@@ -143,8 +143,9 @@ std::optional<Watts> TrainingGpus::limit_in_force() const {
 }
 
 std::unique_ptr<train::Session> TrainingGpus::open(const TrainingOptions& options) {
-  return std::make_unique<train::Session>(train::live_parts(parts_.monitor, gpus_, parts_.open_book, parts_.clock),
-                                          options);
+  train::SessionParts parts = train::live_parts(parts_.monitor, gpus_, parts_.open_book, parts_.clock);
+  parts.may_end_soon = true;
+  return std::make_unique<train::Session>(std::move(parts), options);
 }
 
 }  // namespace zeus::run

@@ -71,7 +71,8 @@ Session::Session(SessionParts parts, const TrainingOptions& options)
               .ranks = ranks_,
               .account = account_,
               .reporter = reporter_,
-              .clock = clock_}} {
+              .clock = clock_,
+              .may_end_soon = parts.may_end_soon}} {
   if (!meeting_.failure.empty()) {
     tuner_.stop(meeting_.failure);
   } else if (meeting_.led) {

@@ -37,6 +37,8 @@ struct SessionParts {
   Clock& clock;
   // The run that sets the limits in this session's place, and that gets its progress; mostly null.
   std::unique_ptr<OuterRun> outer = nullptr;
+  // Whether the training may be over soon, so that limits are compared in short slices.
+  bool may_end_soon = false;
 };
 
 }  // namespace zeus::train

@@ -176,7 +176,8 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
                               .cost = optimize::EnergyTimeCost{options.eta, parts_.fleet.max_power},
                               .training_steps = {},
                               .known = known,
-                              .predicted_from = predicted_from()};
+                              .predicted_from = predicted_from(),
+                              .may_end_soon = parts_.may_end_soon};
       if (options.steps_per_epoch && options.stopping.max_epochs) {
         wish.training_steps = *options.steps_per_epoch * *options.stopping.max_epochs;
       }

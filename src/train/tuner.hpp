@@ -37,6 +37,7 @@ class Tuner {
     Account& account;
     EventReporter& reporter;
     Clock& clock;
+    bool may_end_soon = false;
   };
   explicit Tuner(const Parts& parts);
 

@@ -24,6 +24,7 @@ struct Slices {
   };
   std::vector<Watts> limits;       // empty: whatever settings may be best, again if the training changes
   std::optional<Lengths> lengths;  // empty: as few steps as possible
+  std::uint32_t warm_up = 10;      // in that case, the steps before the first slice
 };
 
 class Gpus {

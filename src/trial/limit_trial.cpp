@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint32_t words_of_a_slice = 4;
 // The most events that search() takes for a limit, settling included: the default of AdaptiveProfiling.
 constexpr double words_of_a_limit = 30;
+// And before the first limit, fewer if they are slow.
+constexpr double words_of_warm_up = 10;
 // The fewest events in an epoch between which a limit can be measured: those at its beginning and end, those in which
 // the GPU settles, and of search() those of a slice.
 constexpr double events_of_a_measurement = 3;
@@ -121,6 +123,8 @@ Seconds LimitTrial::word() const {
 void LimitTrial::begin_comparing() {
   const Seconds seen = std::max(usual_word_, word());
   Slices slices;
+  slices.warm_up =
+      static_cast<std::uint32_t>(std::clamp(std::ceil(words_of_warm_up * (word() / seen)), 1.0, words_of_warm_up));
   if (task_ == Task::measure) {
     slices = {.limits = limits_, .lengths = Slices::Lengths{.settle = 1, .measure = words_for(each_, seen), .wait = 1}};
   }

@@ -50,6 +50,8 @@ void SessionGpus::compare(const trial::Slices& slices) {
   if (slices.lengths) {
     options.profiling.plan = SweepProfiling{.settle = slices.lengths->settle, .measure = slices.lengths->measure};
     options.profiling.wait_steps = slices.lengths->wait;
+  } else {
+    options.profiling.plan = AdaptiveProfiling{.warm_up = slices.warm_up};
   }
   open(std::move(options), true);
   session_->begin_epoch();

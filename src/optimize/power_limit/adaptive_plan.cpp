@@ -30,6 +30,8 @@ constexpr double capped_at_all = 0.02;
 // What disturbs a machine lasts longer than a step of milliseconds, so that the steps of one slice are disturbed alike:
 // more of them do not make its mean more certain.
 constexpr double independent_steps = 5.0;
+// Of a training that may end soon. Five ticks of a counter that ticks twenty times a second.
+constexpr Seconds long_slice{0.25};
 
 void check_options(const AdaptivePlanOptions& options) {
   const auto share = [](double value) { return value > 0.0 && value < 1.0; };
@@ -46,7 +48,8 @@ void check_options(const AdaptivePlanOptions& options) {
 AdaptivePlan::AdaptivePlan(const SettingRange& range, Selector selector, const AdaptivePlanOptions& options)
     : selector_{std::move(selector)},
       options_{options},
-      length_{options.measure, options.warm_up, options.settle_time} {
+      length_{options.measure, options.warm_up, options.settle_time,
+              options.may_end_soon ? std::optional{long_slice} : std::nullopt} {
   check_options(options);
   for (const Watts limit : range.limits()) {
     entries_.push_back({.setting = {.limit = limit, .clock = std::nullopt}, .knob = Knob::limit});
@@ -320,10 +323,12 @@ std::optional<std::size_t> AdaptivePlan::step_down(const Outlook& outlook) const
       worst = i;
     }
   }
-  if (threat <= 0.5 * (1.0 - options_.confidence)) {
+  const bool threatened = threat > 0.5 * (1.0 - options_.confidence);
+  const bool goes_on = options_.may_end_soon && knob_ == Knob::limit && lowest + 1 < rung_entries.size();
+  if (!threatened && !goes_on) {
     return std::nullopt;
   }
-  if (worst < lowest) {
+  if (threatened && worst < lowest) {
     return rung_entries[worst];
   }
   if (holds_nothing_back(entries_[rung_entries[lowest]], entries_[rung_entries.back()])) {
@@ -332,7 +337,8 @@ std::optional<std::size_t> AdaptivePlan::step_down(const Outlook& outlook) const
   const std::size_t stride = lowest == 0 && knob_ == Knob::clock
                                  ? 1
                                  : (rung_entries.size() + rungs_of_a_first_walk - 1) / rungs_of_a_first_walk;
-  return rung_entries[std::min(worst, lowest + stride)];
+  const std::size_t next = std::min(lowest + stride, rung_entries.size() - 1);
+  return rung_entries[threatened ? std::min(worst, next) : next];
 }
 
 // If perhaps not even the lowest limit holds the GPU back, measuring that limit next spares all those between.

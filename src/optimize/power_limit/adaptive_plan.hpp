@@ -37,6 +37,9 @@ struct AdaptivePlanOptions {
   // The budget of all slices together, settling included. 0 means 30 steps for each limit, and for each clock if clocks
   // are tried.
   std::uint64_t most_steps = 0;
+  // Whether the training may be over soon: then slices are short even if steps are slow, and the walk goes down to the
+  // lowest limit, so that no disturbed slice ends it.
+  bool may_end_soon = false;
 };
 
 class AdaptivePlan final : public PowerLimitPlan {

@@ -88,6 +88,19 @@ TEST(AdaptivePlanWalk, EndsWhereNothingBelowCanWin) {
   EXPECT_EQ(walked(limits(3), select_time(), world), (Walk{"400"}));
 }
 
+// The same, of a training that may be over soon: a slice that was disturbed must not end the walk.
+TEST(AdaptivePlanWalk, GoesToTheLowestLimitIfTheTrainingMayEndSoon) {
+  AdaptivePlanOptions options = unbounded();
+  options.may_end_soon = true;
+  AdaptivePlan plan{limits(3), select_time(), options};
+  Walk asked;
+  while (const auto request = plan.next()) {
+    asked.push_back(std::to_string(static_cast<int>(request->setting.limit.value())));
+    plan.measured(slice_of(request->setting, {1_s, request->setting.limit, 1.0}));
+  }
+  EXPECT_EQ(Walk(asked.begin(), asked.begin() + 3), (Walk{"400", "390", "380"}));
+}
+
 // Without a limit the GPU draws 95 W here, in steps of a tenth of a second. That is below 100 W, the lowest limit, so
 // that limit is measured next. At 120 W the lowest limit would hold the GPU back, and the walk is an ordinary one.
 TEST(AdaptivePlanWalk, MeasuresTheLowestLimitNextIfItMayHoldNothingBack) {

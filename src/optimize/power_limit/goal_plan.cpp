@@ -143,6 +143,7 @@ std::unique_ptr<PowerLimitPlan> make_plan(const SettingRange& range, const PlanW
     adaptive.warm_up = given->warm_up;
   }
   adaptive.most_steps = most_steps(wish, range);
+  adaptive.may_end_soon = wish.may_end_soon;
   if (adaptive.most_steps > 0) {
     adaptive.measure = short_measure;
   }

@@ -24,6 +24,7 @@ struct PlanWish {
   std::optional<records::PowerProfile> known;   // the plan continues from it
   // What a prediction compares with the choice: in the end both must be known well, if the range holds it.
   std::optional<records::PowerSetting> predicted_from;
+  bool may_end_soon = false;  // as of AdaptivePlanOptions
 };
 
 // An invalid goal is an invalid_argument Error.

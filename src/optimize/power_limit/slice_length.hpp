@@ -7,14 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace zeus::optimize {
 
 class SliceLength {
  public:
   // The numbers are those of the first slice; `settle_time` is how long a GPU takes to follow a new setting.
-  SliceLength(std::uint32_t measure, std::uint32_t warm_up, Seconds settle_time)
-      : measure_{measure}, settle_{warm_up}, settle_time_{settle_time} {}
+  // A slice of steps so slow that it takes more than `longest` has fewer of them.
+  SliceLength(std::uint32_t measure, std::uint32_t warm_up, Seconds settle_time, std::optional<Seconds> longest = {})
+      : measure_{measure}, settle_{warm_up}, settle_time_{settle_time}, longest_{longest} {}
 
   [[nodiscard]] std::uint32_t measure() const { return measure_; }
   [[nodiscard]] std::uint32_t settle() const { return settle_; }
@@ -25,7 +27,12 @@ class SliceLength {
     if (blur > coarse_window) {
       measure_ = static_cast<std::uint32_t>(std::min(std::ceil(steps * 2.0 * blur / coarse_window), longest_slice));
     }
-    const double settling = settle_time_ / (time / steps);
+    const Seconds step = time / static_cast<double>(steps);
+    if (longest_ && step * static_cast<double>(measure_) > *longest_) {
+      measure_ = static_cast<std::uint32_t>(
+          std::clamp(std::ceil(*longest_ / step), fewest_steps, std::max(static_cast<double>(measure_), fewest_steps)));
+    }
+    const double settling = settle_time_ / step;
     settle_ = settling < negligible_settling
                   ? 0
                   : static_cast<std::uint32_t>(std::clamp(std::ceil(settling), 1.0, longest_settling));
@@ -34,6 +41,7 @@ class SliceLength {
  private:
   static constexpr double longest_slice = 40.0;
   static constexpr double longest_settling = 10.0;
+  static constexpr double fewest_steps = 2.0;
   // A share of a step: settling then blurs the first step less than steps scatter.
   static constexpr double negligible_settling = 0.03;
   // A window is too short if its edges blur its mean by more than this.
@@ -42,6 +50,7 @@ class SliceLength {
   std::uint32_t measure_;
   std::uint32_t settle_;
   Seconds settle_time_;
+  std::optional<Seconds> longest_;
 };
 
 }  // namespace zeus::optimize

@@ -36,5 +36,16 @@ TEST(SliceLength, SettlesForAsManyStepsAsTheGpuNeeds) {
   EXPECT_EQ(length.settle(), 1U);
 }
 
+// Ten steps of 0.1 s would take 1 s; steps of 10 s are two at least.
+TEST(SliceLength, TakesFewerStepsIfTheyAreSlow) {
+  SliceLength length{10, 10, 0.1_s, 0.25_s};
+  length.adapt(10, 0.1_s, 0.0);
+  EXPECT_EQ(length.measure(), 10U);
+  length.adapt(10, 1_s, 0.0);
+  EXPECT_EQ(length.measure(), 3U);
+  length.adapt(3, 30_s, 0.0);
+  EXPECT_EQ(length.measure(), 2U);
+}
+
 }  // namespace
 }  // namespace zeus::optimize
