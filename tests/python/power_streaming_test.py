@@ -59,7 +59,8 @@ class RealDaemon(unittest.TestCase):
             return False
 
     def end(self) -> None:
-        self.process.kill()
+        """With SIGTERM, so that the daemon's helper, which writes in the folder as well, has ended too."""
+        self.process.terminate()
         self.process.wait()
 
     def streaming(self, **options) -> PowerStreamingClient:
