@@ -1,5 +1,7 @@
 #include "drivers/session/segment.hpp"
 
+#include "base/file_tree.hpp"
+#include "base/holder.hpp"
 #include "drivers/session/session_door.hpp"
 
 #include <zeus/error.hpp>
@@ -16,7 +18,6 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <utility>
 
@@ -56,21 +57,6 @@ Reference parse_reference(std::string_view text) {
                 "start the program with `zeus virtual`, which sets it"};
   }
   return reference;
-}
-
-// 0 if there is none, or this process may not see it.
-int parent_process(int process) {
-  std::ifstream file{fmt::format("/proc/{}/stat", process)};
-  std::string line;
-  std::getline(file, line);
-  // The program's name is in parentheses and may contain anything; the part after it is plain.
-  const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos || name_end + 4 >= line.size()) {
-    return 0;
-  }
-  int parent = 0;
-  std::from_chars(line.data() + name_end + 4, line.data() + line.size(), parent);
-  return parent;
 }
 
 FileDescriptor open_of_process(int process, int descriptor) {
@@ -180,7 +166,7 @@ std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layo
   int process = ::getpid();
   for (int generation = 0; generation < furthest_ancestor && process > 0 && !segment; ++generation) {
     segment = map(open_of_process(process, reference.descriptor), reference.token, layout);
-    process = parent_process(process);
+    process = static_cast<int>(parent_of(FileTree{}, process).value_or(0));
   }
   if (!segment) {
     segment = map(open_of_process(reference.process, reference.descriptor), reference.token, layout);

@@ -1,8 +1,9 @@
 #include "drivers/session/session.hpp"
 
+#include "base/file_tree.hpp"
+#include "base/holder.hpp"
 #include "base/random.hpp"
 #include "drivers/session/administrator.hpp"
-#include "drivers/session/process_start.hpp"
 #include "physics/sensors.hpp"
 
 #include <zeus/error.hpp>
@@ -22,6 +23,12 @@ namespace {
 constexpr Seconds longest_jump{10 * 86'400.0};
 // The memory that a process with a load on a GPU is said to use: assumed, a context and a small model.
 constexpr std::uint64_t context_bytes = std::uint64_t{1} << 30U;
+
+// Tells a process from a later one of the same ID; nothing if it does not run.
+std::optional<std::uint64_t> start_of(std::int64_t process) {
+  const std::optional<Holder> found = find_holder(FileTree{}, process);
+  return found ? std::optional{found->started} : std::nullopt;
+}
 
 template <std::size_t Size>
 void store_text(std::array<char, Size>& to, std::string_view text) {
@@ -277,7 +284,7 @@ void Session::change_settings(std::uint32_t index, const std::function<void(GpuS
 void Session::set_load(std::uint32_t index, const physics::Load& load, std::int64_t process) {
   const bool idle = load.shape == physics::LoadShape::constant && load.first.kind == physics::DemandKind::idle;
   const LoadOwner owner{.process = idle ? 0 : process,
-                        .started = process_start(process).value_or(0),
+                        .started = start_of(process).value_or(0),
                         .memory_bytes = idle ? 0 : context_bytes};
   const RobustLock lock{shared_gpu(index).mutex};
   shared_gpu(index).owner.write(owner);
@@ -287,7 +294,7 @@ void Session::set_load(std::uint32_t index, const physics::Load& load, std::int6
 std::optional<LoadOwner> Session::load_owner(std::uint32_t index) const {
   LoadOwner owner;
   shared_gpu(index).owner.read(owner);
-  const bool alive = owner.process != 0 && process_start(owner.process) == owner.started;
+  const bool alive = owner.process != 0 && start_of(owner.process) == owner.started;
   return alive ? std::optional{owner} : std::nullopt;
 }
 

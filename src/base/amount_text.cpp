@@ -21,14 +21,6 @@ constexpr int usual_decimals = 3;
 constexpr double narrowest_interval = 1e-9;
 constexpr int decimals_of_narrowest = 10;
 
-// The decimals needed to show `digits` significant digits of this number, but not more than `most`.
-int decimals_for(double number, int digits, int most = usual_decimals) {
-  const double size = std::abs(number);
-  return size > 0.0 && std::isfinite(size)
-             ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(size))), 0, most)
-             : 0;
-}
-
 int decimals_of_interval(double half_width) {
   return decimals_for(half_width, 2, decimals_of_narrowest);
 }
@@ -81,6 +73,13 @@ std::string positive_text(double seconds) {
 }
 
 }  // namespace
+
+int decimals_for(double number, int digits, int most) {
+  const double size = std::abs(number);
+  return size > 0.0 && std::isfinite(size)
+             ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(size))), 0, most)
+             : 0;
+}
 
 Unit unit_for(Joules largest) {
   return fitting(energies, largest.value(), 1.0);

@@ -18,6 +18,9 @@ struct Unit {
   [[nodiscard]] double of(Seconds time) const { return time.value() / size; }
 };
 
+// The decimals needed to show `digits` significant digits of this number, but not more than `most`; none for 0.
+int decimals_for(double number, int digits, int most = 3);
+
 // One unit for a whole chart or column: the one in which `largest` has one to three digits before the point. For times,
 // the largest unit that fits at least twice.
 Unit unit_for(Joules largest);

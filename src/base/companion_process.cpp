@@ -1,12 +1,13 @@
 #include "base/companion_process.hpp"
 
 #include "base/inherited_socket.hpp"
+#include "base/poll_deadline.hpp"
+#include "base/spawn_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,46 +18,13 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 namespace zeus {
 
 namespace {
 
-using std::chrono::steady_clock;
-
 constexpr std::size_t longest_line = 4096;
-
-constexpr Seconds longest_patience{2e6};  // within the milliseconds of poll(); a longer one means the same
-
-steady_clock::time_point deadline_after(Seconds patience) {
-  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                   std::chrono::duration<double>{std::min(patience, longest_patience).value()});
-}
-
-struct CompanionSpawn {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-
-  explicit CompanionSpawn(int socket) {
-    ::posix_spawn_file_actions_init(&actions);
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-      ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
-    }
-    ::posix_spawn_file_actions_adddup2(&actions, socket, inherited_socket_number);
-    ::posix_spawnattr_init(&attributes);
-    sigset_t all{};
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &all);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  CompanionSpawn(const CompanionSpawn&) = delete;
-  CompanionSpawn& operator=(const CompanionSpawn&) = delete;
-  ~CompanionSpawn() {
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-  }
-};
 
 std::array<FileDescriptor, 2> connect_pair() {
   std::array<int, 2> ends{};
@@ -85,7 +53,7 @@ bool await_intermediate(pid_t process, Seconds patience) {
     if (ended == process || (ended < 0 && errno != EINTR)) {
       return true;
     }
-    if (steady_clock::now() >= deadline) {
+    if (is_over(deadline)) {
       return false;
     }
     std::this_thread::sleep_for(pause);
@@ -100,25 +68,23 @@ CompanionProcess::CompanionProcess(const std::filesystem::path& program, const s
     : owner_{::getpid()} {
   std::array<FileDescriptor, 2> ends = connect_pair();
   const FileDescriptor theirs = above_inherited_socket(ends[1]);
-  const CompanionSpawn plan{theirs.get()};
-  std::string name = program.string();
-  std::vector<std::string> texts = arguments;
-  std::vector<char*> pointers{name.data()};
-  std::ranges::transform(texts, std::back_inserter(pointers), [](std::string& text) { return text.data(); });
-  pointers.push_back(nullptr);
-  if (const int error =
-          ::posix_spawn(&group_, name.c_str(), &plan.actions, &plan.attributes, pointers.data(), ::environ)) {
-    throw system_failure(error, fmt::format("cannot start {}", name));
+  SpawnPlan plan{SpawnPlan::Signals::blocked, SpawnPlan::Group::own_session};
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    plan.open_null(stream);
   }
+  plan.duplicate(theirs.get(), inherited_socket_number);
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  group_ = plan.spawn(std::move(words));
   socket_ = std::move(ends[0]);
   if (!await_intermediate(group_, patience)) {
     ::kill(-group_, SIGKILL);
     while (::waitpid(group_, nullptr, 0) < 0 && errno == EINTR) {
     }
-    throw Error{
-        ErrorKind::timeout,
-        fmt::format("{} did not go into the background within {:.6g} s, and was killed", name, patience.value()),
-        "this is another program than the one that Zeus expects there"};
+    throw Error{ErrorKind::timeout,
+                fmt::format("{} did not go into the background within {:.6g} s, and was killed", program.string(),
+                            patience.value()),
+                "this is another program than the one that Zeus expects there"};
   }
 }
 
@@ -137,10 +103,9 @@ std::optional<std::string> CompanionProcess::read_line(Seconds patience) {
   const auto deadline = deadline_after(patience);
   std::string line;
   while (line.size() < longest_line) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
     pollfd asked{socket_.get(), POLLIN, 0};
-    const int ready = ::poll(&asked, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (ready == 0) {
+    const int ready = ::poll(&asked, 1, milliseconds_until(deadline));
+    if (ready == 0 && is_over(deadline)) {
       return std::nullopt;
     }
     char character = 0;
@@ -156,7 +121,7 @@ std::optional<std::string> CompanionProcess::read_line(Seconds patience) {
       if (count == 0 || errno != EINTR) {
         return std::nullopt;
       }
-    } else if (errno != EINTR) {
+    } else if (ready < 0 && errno != EINTR) {
       throw system_failure(errno, "cannot wait for a companion");
     }
   }

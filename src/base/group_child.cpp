@@ -55,7 +55,7 @@ ChildPipe make_child_line() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw system_failure(errno, "cannot make a socket");
   }
-  FileDescriptor theirs{ends[1]};
+  const FileDescriptor theirs{ends[1]};
   return {.ours = FileDescriptor{ends[0]}, .theirs = above_the_streams(theirs)};
 }
 

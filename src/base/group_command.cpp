@@ -2,6 +2,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/group_child.hpp"
+#include "base/poll_deadline.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -9,30 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <utility>
 
 namespace zeus {
 
 namespace {
 
-using std::chrono::steady_clock;
 using How = GroupCommandEnd::How;
-
-constexpr Seconds at_most{3e7};  // a year; a longer patience means the same
-
-steady_clock::time_point capped_deadline(Seconds patience) {
-  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                   std::chrono::duration<double>{std::min(patience, at_most).value()});
-}
-
-// As poll() wants it, and never less than what is left.
-int milliseconds_until(steady_clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
-}
 
 struct Stream {
   FileDescriptor source;
@@ -55,7 +40,7 @@ void read_some(Stream& stream, std::size_t most, bool& cut) {
 // Returns when the child has ended and no process has the streams any more, or when patience is over.
 void follow(const GroupChild& child, std::array<Stream, 2>& streams, const GroupCommand& command,
             GroupCommandEnd& end) {
-  auto deadline = capped_deadline(command.patience);
+  auto deadline = deadline_after(command.patience);
   bool has_ended = false;
   while (!has_ended || streams[0].source || streams[1].source) {
     std::array<pollfd, 3> asked{{{.fd = streams[0].source.get(), .events = POLLIN, .revents = 0},
@@ -69,8 +54,8 @@ void follow(const GroupChild& child, std::array<Stream, 2>& streams, const Group
     }
     if (ready > 0 && asked[2].revents != 0) {
       has_ended = true;
-      deadline = capped_deadline(command.linger);
-    } else if (steady_clock::now() >= deadline) {
+      deadline = deadline_after(command.linger);
+    } else if (is_over(deadline)) {
       end.how = has_ended ? How::exited : How::timed_out;
       end.abandoned = has_ended;
       return;

@@ -13,26 +13,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 
 namespace zeus {
 
 namespace {
 
-using Steady = std::chrono::steady_clock;
-
 constexpr Seconds to_end{0.5};
 // More than a line, so that one that is too long is seen to be.
 constexpr std::size_t most_printed = 2 * LineProgram::longest_line;
-
-Steady::time_point deadline_in(Seconds patience) {
-  return Steady::now() + std::chrono::duration_cast<Steady::duration>(std::chrono::duration<double>{patience.value()});
-}
-
-int milliseconds_left(Steady::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
-}
 
 }  // namespace
 
@@ -46,8 +34,8 @@ LineProgram::LineProgram(const std::string& command, const Environment& environm
 LineProgram::~LineProgram() {
   child_.input().close();
   pollfd ended{.fd = child_.ended().get(), .events = POLLIN, .revents = 0};
-  const Deadline deadline = deadline_in(to_end);
-  while (ended.fd >= 0 && ::poll(&ended, 1, milliseconds_left(deadline)) < 0 && errno == EINTR) {
+  const PollDeadline deadline = deadline_after(to_end);
+  while (ended.fd >= 0 && ::poll(&ended, 1, milliseconds_until(deadline)) < 0 && errno == EINTR) {
   }
 }
 
@@ -61,20 +49,20 @@ void LineProgram::read_some() {
   }
 }
 
-bool LineProgram::wait(bool to_write, Deadline deadline) {
+bool LineProgram::wait(bool to_write, PollDeadline deadline) {
   while (true) {
     std::array<pollfd, 2> asked{{{.fd = to_write ? child_.input().get() : -1, .events = POLLOUT, .revents = 0},
                                  {.fd = closed_ || printed_.size() >= most_printed ? -1 : child_.output().get(),
                                   .events = POLLIN,
                                   .revents = 0}}};
-    const int ready = ::poll(asked.data(), asked.size(), milliseconds_left(deadline));
+    const int ready = ::poll(asked.data(), asked.size(), milliseconds_until(deadline));
     if (ready > 0) {
       if (asked[1].revents != 0) {
         read_some();
       }
       return true;
     }
-    if (Steady::now() >= deadline) {
+    if (is_over(deadline)) {
       return false;
     }
   }
@@ -83,7 +71,7 @@ bool LineProgram::wait(bool to_write, Deadline deadline) {
 LineProgram::Outcome LineProgram::write(std::string_view line, Seconds patience) {
   const NoPipeSignal no_signal;
   const std::string whole = fmt::format("{}\n", line);
-  const Deadline deadline = deadline_in(patience);
+  const PollDeadline deadline = deadline_after(patience);
   std::size_t written = 0;
   while (written < whole.size()) {
     const ssize_t count = ::write(child_.input().get(), whole.data() + written, whole.size() - written);
@@ -99,7 +87,7 @@ LineProgram::Outcome LineProgram::write(std::string_view line, Seconds patience)
 }
 
 LineProgram::Outcome LineProgram::read(std::string& line, Seconds patience) {
-  const Deadline deadline = deadline_in(patience);
+  const PollDeadline deadline = deadline_after(patience);
   while (true) {
     const std::size_t end = printed_.find('\n');
     if (std::min(end, printed_.size()) > longest_line) {
@@ -131,9 +119,9 @@ std::string LineProgram::why_ended() {
     return end_;
   }
   pollfd ended{.fd = child_.ended().get(), .events = POLLIN, .revents = 0};
-  const Deadline deadline = deadline_in(to_end);
+  const PollDeadline deadline = deadline_after(to_end);
   int ready = 0;
-  while ((ready = ::poll(&ended, 1, milliseconds_left(deadline))) < 0 && errno == EINTR) {
+  while ((ready = ::poll(&ended, 1, milliseconds_until(deadline))) < 0 && errno == EINTR) {
   }
   if (ready == 0) {
     return closed_ ? "closed its output" : "closed its input";

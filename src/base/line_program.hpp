@@ -5,10 +5,10 @@
 
 #include "base/environment.hpp"
 #include "base/group_child.hpp"
+#include "base/poll_deadline.hpp"
 
 #include <zeus/units.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -42,10 +42,8 @@ class LineProgram {
   [[nodiscard]] std::string why_ended();
 
  private:
-  using Deadline = std::chrono::steady_clock::time_point;
-
   // Waits until it has printed something, or can be written to if that is asked for, and reads what it has printed.
-  bool wait(bool to_write, Deadline deadline);
+  bool wait(bool to_write, PollDeadline deadline);
   void read_some();
 
   GroupChild child_;

@@ -1,6 +1,6 @@
 #include "base/piped_process.hpp"
 
-#include "base/exec_strings.hpp"
+#include "base/spawn_plan.hpp"
 
 #include <zeus/error.hpp>
 
@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,39 +48,6 @@ PipeEnds make_blocking_pipe() {
   return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
 }
 
-class SpawnPlan {
- public:
-  SpawnPlan(int input, int output, int errors) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t signals{};
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes_, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  int spawn(pid_t& process, std::vector<std::string> words, std::vector<std::string> variables) const {
-    return ::posix_spawnp(&process, words.front().c_str(), &actions_, &attributes_, exec_pointers(words).data(),
-                          exec_pointers(variables).data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
 // More bytes than a pipe holds, so that a process that has ended is read to its end; and no more, so that one that
 // prints without end leaves time for the others.
 constexpr int most_pieces = 16;
@@ -110,15 +76,15 @@ PipedProcess::PipedProcess(std::vector<std::string> words, const Environment& en
   PipeEnds its_errors = make_blocking_pipe();
   // Before it runs, as it may end at once.
   write_at_once(to_it.writing, input);
-  const std::string name = words.front();
   std::vector<std::string> variables;
   for (const auto& [variable, value] : environment.variables()) {
     variables.push_back(fmt::format("{}={}", variable, value));
   }
-  const SpawnPlan plan{to_it.reading.get(), from_it.writing.get(), its_errors.writing.get()};
-  if (const int error = plan.spawn(process_, std::move(words), std::move(variables)); error != 0) {
-    throw system_failure(error, fmt::format("cannot start {}", name));
-  }
+  SpawnPlan plan{SpawnPlan::Signals::unblocked, SpawnPlan::Group::own};
+  plan.duplicate(to_it.reading.get(), STDIN_FILENO);
+  plan.duplicate(from_it.writing.get(), STDOUT_FILENO);
+  plan.duplicate(its_errors.writing.get(), STDERR_FILENO);
+  process_ = plan.spawn(std::move(words), std::move(variables));
   end_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, process_, 0))};
   if (!end_) {
     const int error = errno;

@@ -1,5 +1,6 @@
 #include "cli/doctor_command.hpp"
 
+#include "backends/zeusd/daemon_place.hpp"
 #include "base/group_command.hpp"
 #include "base/ink.hpp"
 #include "base/privileges.hpp"
@@ -48,8 +49,6 @@ std::string_view state_word(State state) {
   }
   return "problem";
 }
-
-constexpr const char* default_socket = "run/zeusd/zeusd.sock";
 
 // Limits are set only where what was found is written down first.
 Check check_records(const Context& context) {
@@ -123,7 +122,7 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
   const control::LessorReport told = context.lessor ? context.lessor->report() : control::LessorReport{};
   const bool may_through_daemon = context.lessor && told.problems.empty();
   const std::string named = context.environment.get("ZEUSD_SOCK_PATH").value_or("");
-  const std::string socket = named.empty() ? default_socket : named;
+  const std::string socket = named.empty() ? backends::zeusd::usual_socket : named;
   const bool daemon = context.files.exists(socket);
   const bool root = has_capability(context.files, CAP_SYS_ADMIN);
   if (!inventory.gpus.empty()) {

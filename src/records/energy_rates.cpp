@@ -1,5 +1,6 @@
 #include "records/energy_rates.hpp"
 
+#include "base/amount_text.hpp"
 #include "records/json_writer.hpp"
 
 #include <zeus/error.hpp>
@@ -48,16 +49,12 @@ bool is_currency(std::string_view word) {
   return !word.empty() && word.size() <= longest_currency && std::ranges::all_of(word, plain);
 }
 
-int decimals_for(double number, int digits) {
-  return number > 0.0 ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(number))), 0, most_decimals) : 2;
-}
-
 // With two digits of the half-width, or else three of the amount.
 std::string amount_text(double amount, const std::optional<double>& half_width, std::string_view unit) {
   if (!half_width || *half_width <= 0.0) {
-    return fmt::format("{:.{}f} {}", amount, decimals_for(std::abs(amount), 3), unit);
+    return fmt::format("{:.{}f} {}", amount, amount == 0.0 ? 2 : decimals_for(amount, 3, most_decimals), unit);
   }
-  const int decimals = decimals_for(*half_width, 2);
+  const int decimals = decimals_for(*half_width, 2, most_decimals);
   return fmt::format("{:.{}f} ± {:.{}f} {}", amount, decimals, *half_width, decimals, unit);
 }
 

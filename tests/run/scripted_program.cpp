@@ -2,7 +2,8 @@
 
 #include "base/clock.hpp"
 #include "base/environment.hpp"
-#include "drivers/session/process_start.hpp"
+#include "base/file_tree.hpp"
+#include "base/holder.hpp"
 #include "drivers/session/session.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ void print(std::size_t stream, std::string_view bytes) {
 
 // Its start-up begins with the process, before this point.
 Instant began(Instant now) {
-  const auto ticks = static_cast<double>(drivers::process_start(::getpid()).value());
+  const auto ticks = static_cast<double>(find_holder(FileTree{}, ::getpid()).value().started);
   return std::min(now, Instant{} + Seconds{(ticks + 0.5) / static_cast<double>(::sysconf(_SC_CLK_TCK))});
 }
 

@@ -20,8 +20,6 @@ namespace zeus::backends::zeusd {
 
 namespace {
 
-constexpr const char* usual_socket = "/run/zeusd/zeusd.sock";
-
 std::string without_spaces(std::string text) {
   constexpr std::string_view spaces = " \t\r\n";
   text.erase(text.find_last_not_of(spaces) + 1);

@@ -10,6 +10,9 @@
 
 namespace zeus::backends::zeusd {
 
+// Where zeusd listens unless it is told otherwise.
+inline constexpr const char* usual_socket = "/run/zeusd/zeusd.sock";
+
 struct DaemonPlace {
   transport::Endpoint endpoint;
   std::string token;          // empty: none
