@@ -87,6 +87,7 @@ serving::Ended LlmTuneCommand::measure(Context& context, const ModelServer& serv
   WorkingLine line{context.err, context.clock, has_working_line(context.environment)};
   const serving::BenchResult usual = traffic_.settings(context, server);
   std::uint64_t asked = 0;
+  std::optional<serving::BoundedTimes> times;
   for (std::uint64_t run = 0; const auto step = tuning.next(); ++run) {
     serving::BenchResult result = usual;
     result.requests *= step->effort;
@@ -113,7 +114,11 @@ serving::Ended LlmTuneCommand::measure(Context& context, const ModelServer& serv
       return result.ended;
     }
     if (!disturbed) {
-      tuning.add(std::move(result), serving::bounded_times(measured.slices, measured.answers, bounds), gpus.size());
+      if (step->effort == 1 || !times) {
+        times.emplace(bounds);
+      }
+      times->add(measured.slices, measured.answers);
+      tuning.add(std::move(result), times->found(), gpus.size());
     }
   }
   return serving::Ended::complete;

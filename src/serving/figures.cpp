@@ -284,7 +284,7 @@ double mean_gaps(std::span<const Answer> answers) {
   return whole > 0 ? gaps / whole : 0.0;
 }
 
-// By their size. Those that a failed request lacks never end.
+// Those that a failed request lacks never end.
 std::vector<PartValue> values_of_all(const Window& window, std::span<const Answer> answers, Timed timed) {
   std::vector<PartValue> values = values_of(window, answers, timed, false);
   const double gaps_of_whole = timed == Timed::between ? mean_gaps(answers) : 0.0;
@@ -294,7 +294,6 @@ std::vector<PartValue> values_of_all(const Window& window, std::span<const Answe
       values.insert(values.end(), lacking_in(answer, timed, gaps_of_whole), {.value = never.value(), .part = *part});
     }
   }
-  std::ranges::sort(values, {}, &PartValue::value);
   return values;
 }
 
@@ -365,20 +364,30 @@ std::vector<std::vector<Seconds>> steady_gaps(std::span<const Slice> slices, std
   return gaps;
 }
 
-std::vector<BoundedTime> bounded_times(std::span<const Slice> slices, std::span<const Answer> answers,
-                                       std::span<const LatencyBound> bounds) {
-  std::vector<BoundedTime> times;
+void BoundedTimes::add(std::span<const Slice> slices, std::span<const Answer> answers) {
   const std::vector<Tally> tallies = tallies_of(slices, answers, token_counts(answers));
   const SteadyWindow steady = steady_window(slices, tallies, answers);
-  const std::optional<Window> window =
-      steady.is_there() ? std::optional<Window>{std::in_place, slices, tallies, steady} : std::nullopt;
-  for (const LatencyBound& bound : bounds) {
-    const std::vector<PartValue> values =
-        window ? values_of_all(*window, answers, bound.timed) : std::vector<PartValue>{};
-    times.push_back({.bound = bound,
-                     .found = values.empty()
+  if (!steady.is_there()) {
+    return;
+  }
+  const Window window{slices, tallies, steady};
+  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+    for (PartValue& one : values_of_all(window, answers, bounds_[i].timed)) {
+      one.part += parts_;
+      values_[i].push_back(one);
+    }
+    std::ranges::sort(values_[i], {}, &PartValue::value);
+  }
+  parts_ += window.parts();
+}
+
+std::vector<BoundedTime> BoundedTimes::found() const {
+  std::vector<BoundedTime> times;
+  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+    times.push_back({.bound = bounds_[i],
+                     .found = values_[i].empty()
                                   ? std::nullopt
-                                  : std::optional{percentile_of(values, window->parts(), bound.percent / 100.0)}});
+                                  : std::optional{percentile_of(values_[i], parts_, bounds_[i].percent / 100.0)}});
   }
   return times;
 }

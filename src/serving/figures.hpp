@@ -3,14 +3,17 @@
 
 #include "serving/answer.hpp"
 #include "serving/bench_result.hpp"
+#include "serving/estimates.hpp"
 #include "serving/latency_bound.hpp"
 #include "serving/tallies.hpp"
 
 #include <zeus/units.hpp>
 
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace zeus::serving {
@@ -30,10 +33,21 @@ struct BoundedTime {
   std::optional<TimePercentile> found = {};
 };
 
-// A failed request counts as one that never ends, and the times between those of its pieces that did not come as well.
-// It counts from when it was due.
-std::vector<BoundedTime> bounded_times(std::span<const Slice> slices, std::span<const Answer> answers,
-                                       std::span<const LatencyBound> bounds);
+// The percentiles that bounds are about, of all runs under one setting together. A failed request counts as one that
+// never ends, and the times between those of its pieces that did not come as well. It counts from when it was due.
+class BoundedTimes {
+ public:
+  explicit BoundedTimes(std::vector<LatencyBound> bounds) : bounds_{std::move(bounds)}, values_(bounds_.size()) {}
+
+  // A run's steady part, if it has one.
+  void add(std::span<const Slice> slices, std::span<const Answer> answers);
+  [[nodiscard]] std::vector<BoundedTime> found() const;
+
+ private:
+  std::vector<LatencyBound> bounds_;
+  std::vector<std::vector<PartValue>> values_;  // by bound
+  std::size_t parts_ = 0;
+};
 
 AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate);
 

@@ -163,6 +163,13 @@ TEST(SteadyFigures, AnAnswerAcrossAnEdgeCountsInParts) {
   EXPECT_NEAR(figures.energy_per_answer->value.value(), 270, 10);
 }
 
+std::vector<BoundedTime> bounded_times(const std::vector<Slice>& slices, const std::vector<Answer>& answers,
+                                       std::string_view bounds) {
+  BoundedTimes times{read_bounds(bounds)};
+  times.add(slices, answers);
+  return times.found();
+}
+
 // Each of these bounds' times in a closed loop of which every twentieth request has failed.
 std::vector<BoundedTime> times_with_failures(std::string_view bounds) {
   std::vector<Answer> answers = closed_loop(8, 60);
@@ -172,7 +179,7 @@ std::vector<BoundedTime> times_with_failures(std::string_view bounds) {
     answers[i].arrivals.resize(4);
     answers[i].ended = answers[i].sent + Seconds{0.5};
   }
-  return bounded_times(slices_at(200, 60), answers, read_bounds(bounds));
+  return bounded_times(slices_at(200, 60), answers, bounds);
 }
 
 TEST(BoundedTimes, AreThePercentilesOfTheFiguresIfNoRequestFails) {
@@ -180,7 +187,7 @@ TEST(BoundedTimes, AreThePercentilesOfTheFiguresIfNoRequestFails) {
   const std::vector<Answer> answers = closed_loop(8, 30);
   const SteadyFigures figures = steady_figures(slices, answers, start);
   ASSERT_TRUE(figures.time_per_answer) << figures.why_not_steady;
-  const std::vector<BoundedTime> times = bounded_times(slices, answers, read_bounds("ttft=1s@50,itl=1s@90,e2el=1s@99"));
+  const std::vector<BoundedTime> times = bounded_times(slices, answers, "ttft=1s@50,itl=1s@90,e2el=1s@99");
   ASSERT_EQ(times.size(), 3U);
   EXPECT_EQ(times[0].found, figures.time_to_first_token->p50);
   EXPECT_EQ(times[1].found, figures.time_between_tokens->p90);
@@ -200,8 +207,27 @@ TEST(BoundedTimes, AFailedRequestIsOneThatNeverEnds) {
   }
 }
 
+TEST(BoundedTimes, OfSeveralRunsAreKnownMoreExactly) {
+  const std::vector<Slice> slices = slices_at(200, 60);
+  std::vector<Answer> answers = closed_loop(8, 60);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i].arrivals.front() = answers[i].due + Seconds{0.001 * static_cast<double>(i * 37 % 100)};
+  }
+  BoundedTimes times{read_bounds("ttft=1s@90")};
+  times.add(slices, answers);
+  const TimePercentile one = times.found().front().found.value();
+  times.add(slices_at(200, 4), closed_loop(8, 4));  // has no steady part
+  EXPECT_EQ(times.found().front().found, one);
+  for (int run = 0; run < 3; ++run) {
+    times.add(slices, answers);
+  }
+  const TimePercentile four = times.found().front().found.value();
+  EXPECT_NEAR(four.value.value(), one.value.value(), 0.002);
+  EXPECT_LT(four.high.value() - four.low.value(), one.high.value() - one.low.value());
+}
+
 TEST(BoundedTimes, AreNoneWithoutASteadyPart) {
-  EXPECT_FALSE(bounded_times(slices_at(200, 4), closed_loop(8, 4), read_bounds("ttft=1s")).front().found);
+  EXPECT_FALSE(bounded_times(slices_at(200, 4), closed_loop(8, 4), "ttft=1s").front().found);
 }
 
 TEST(SteadyFigures, ARefusedRequestIsNotTheFirstAnswer) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace zeus::serving {
@@ -57,6 +59,40 @@ bool is_lower(const PowerSetting& one, const PowerSetting& other) {
 
 const Energy& energy_per_token(const TriedSetting& one) {
   return *one.result.steady.energy_per_output_token;
+}
+
+// What is varied: the clock, or else the limit.
+double lever(const PowerSetting& setting) {
+  return setting.clock ? setting.clock->value() : setting.limit.value();
+}
+
+struct Point {
+  double at;
+  Energy energy;
+};
+
+// The straight line that fits three points best by their uncertainties, at the second one.
+double line_at_second(const std::array<Point, 3>& points) {
+  double weights = 0;
+  double at = 0;
+  double value = 0;
+  const auto weight_of = [](const Point& point) {
+    return 1 / std::pow(std::max(point.energy.uncertainty.value(), 1e-9), 2);
+  };
+  for (const Point& point : points) {
+    weights += weight_of(point);
+    at += weight_of(point) * point.at;
+    value += weight_of(point) * point.energy.value.value();
+  }
+  at /= weights;
+  value /= weights;
+  double squares = 0;
+  double products = 0;
+  for (const Point& point : points) {
+    squares += weight_of(point) * (point.at - at) * (point.at - at);
+    products += weight_of(point) * (point.at - at) * (point.energy.value.value() - value);
+  }
+  return squares > 0 ? value + products / squares * (points[1].at - at) : value;
 }
 
 }  // namespace
@@ -197,11 +233,33 @@ void Tuning::add(BenchResult result, const std::vector<BoundedTime>& times, std:
       {.setting = step.setting, .result = std::move(result), .verdict = std::move(verdict), .effort = step.effort});
 }
 
+Joules Tuning::energy_by_neighbours(const TriedSetting& one) const {
+  const Energy& measured = energy_per_token(one);
+  // Not the highest limit: it does not bind, so it lies on no line with the others.
+  std::vector<const TriedSetting*> others;
+  for (std::size_t i = 1; i < tried_.size(); ++i) {
+    if (tried_[i].result.steady.energy_per_output_token) {
+      others.push_back(&tried_[i]);
+    }
+  }
+  std::ranges::sort(others,
+                    [](const auto* lower, const auto* higher) { return is_lower(lower->setting, higher->setting); });
+  const auto place = std::ranges::find(others, &one);
+  if (place == others.begin() || place == others.end() || std::next(place) == others.end()) {
+    return measured.value;
+  }
+  const std::array<const TriedSetting*, 3> three{*std::prev(place), *place, *std::next(place)};
+  const Joules fitted{line_at_second({{{lever(three[0]->setting), energy_per_token(*three[0])},
+                                       {lever(three[1]->setting), energy_per_token(*three[1])},
+                                       {lever(three[2]->setting), energy_per_token(*three[2])}}})};
+  return std::clamp(fitted, measured.value - measured.uncertainty, measured.value + measured.uncertainty);
+}
+
 std::optional<std::size_t> Tuning::best() const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < tried_.size(); ++i) {
     if (tried_[i].verdict.why_not.empty() &&
-        (!best || energy_per_token(tried_[i]).value < energy_per_token(tried_[*best]).value)) {
+        (!best || energy_by_neighbours(tried_[i]) < energy_by_neighbours(tried_[*best]))) {
       best = i;
     }
   }

@@ -66,13 +66,17 @@ class Tuning {
   void add(BenchResult result, const std::vector<BoundedTime>& times, std::size_t gpus);
 
   [[nodiscard]] const std::vector<TriedSetting>& tried() const { return tried_; }
-  // The one within the bounds that takes the least energy for a token; nothing if none is within.
+  // The one within the bounds that takes the least energy for a token, where intervals overlap by what the settings
+  // beside it say as well; nothing if none is within.
   [[nodiscard]] std::optional<std::size_t> best() const;
 
  private:
   [[nodiscard]] bool is_to_be_repeated() const;
   [[nodiscard]] bool has_descended() const;
   [[nodiscard]] std::optional<PowerSetting> between() const;
+  // As the settings beside it say as well, within its own interval: what one more watt costs changes little from one
+  // setting to the next.
+  [[nodiscard]] Joules energy_by_neighbours(const TriedSetting& one) const;
 
   SettingLimits limits_;
   std::size_t steps_;

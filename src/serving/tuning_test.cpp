@@ -13,11 +13,11 @@ const SettingLimits a100{.lowest = Watts{100},
                          .highest = Watts{400},
                          .clocks = {Megahertz{1410}, Megahertz{1200}, Megahertz{1000}, Megahertz{800}}};
 
-BenchResult result_of(double joules, double watts = 300) {
+BenchResult result_of(double joules, double watts = 300, double uncertainty = 0.01) {
   BenchResult result;
   Energy energy;
   energy.value = Joules{joules};
-  energy.set_uncertainty(Joules{joules / 100}, Joules{0});
+  energy.set_uncertainty(Joules{joules * uncertainty}, Joules{0});
   result.steady.energy_per_output_token = energy;
   result.steady.power = Figure{watts, 1};
   return result;
@@ -127,6 +127,24 @@ TEST(Tuning, LooksHalfwayBetweenTwoClocks) {
   }
   EXPECT_EQ(tried, (std::vector<double>{0, 800, 200, 1100, 900}));
   EXPECT_EQ(tuning.tried()[*tuning.best()].setting.clock, Megahertz{1100});
+}
+
+// The best of settings that take this much, known this well.
+Watts best_of(const std::vector<double>& joules, double uncertainty) {
+  Tuning tuning{a100, joules.size() - 1};
+  for (const double each : joules) {
+    tuning.add(result_of(each, 300, uncertainty), times_at("itl=50ms", 0.03), 1);
+  }
+  return tuning.tried()[tuning.best().value()].setting.limit;
+}
+
+TEST(Tuning, TakesTheLeastByTheSettingsBesideItWhereIntervalsOverlap) {
+  // 220 W took a little less than 180 W by chance: those beside them say that energy falls down to 140 W.
+  const std::vector<double> falling{1.0, 0.9, 0.74, 0.75, 0.76, 0.78};
+  EXPECT_EQ(best_of(falling, 0.001), Watts{220});
+  EXPECT_EQ(best_of(falling, 0.1), Watts{180});
+  // A true least between two others stays the least.
+  EXPECT_EQ(best_of({1.0, 0.9, 0.8, 0.7, 0.8, 0.9}, 0.1), Watts{180});
 }
 
 TEST(Tuning, GoesOnAfterOneThatIsNotWithin) {

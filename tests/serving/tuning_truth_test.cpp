@@ -103,12 +103,15 @@ Judged judge(std::uint64_t number) {
   const std::vector<LatencyBound> bounds = drawn_bounds(highest, number);
   ServedMachine machine{situation};
   serving::Tuning tuning{limits, steps};
+  std::optional<serving::BoundedTimes> times;
   for (std::uint64_t run = 0; const auto step = tuning.next(); ++run) {
     machine.set(step->setting);
     Benched benched = machine.bench(situation.seed + 100 + run, step->effort);
-    const std::vector<serving::BoundedTime> times =
-        serving::bounded_times(benched.run.slices, benched.run.answers, bounds);
-    tuning.add(std::move(benched.result), times, situation.gpus.size());
+    if (step->effort == 1) {
+      times.emplace(bounds);
+    }
+    times->add(benched.run.slices, benched.run.answers);
+    tuning.add(std::move(benched.result), times->found(), situation.gpus.size());
   }
   const auto& power = tuning.tried().front().result.steady.power;
   std::vector<PowerSetting> settings{tuning.tried().front().setting};
