@@ -59,6 +59,14 @@ def sm_clock(gpu: int = 0) -> int:
     return clock.value
 
 
+def clock_once_near(wanted: int) -> int:
+    """The SM clock once it is that one, or after 10 s."""
+    deadline = time.monotonic() + 10
+    while abs((clock := sm_clock()) - wanted) > 15 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return clock
+
+
 class Call(ctypes.Structure):
     """zeus_virtual_call of the virtual drivers."""
 
@@ -91,24 +99,30 @@ class ByAPlanFromAFile(unittest.TestCase):
         self.addCleanup(optimizer.close)
         return optimizer
 
-    def run_iteration(self, optimizer, each: float) -> list:
-        """The SM clock in the middle of each instruction."""
-        seen = []
+    def run_iteration(self, optimizer, each: float) -> None:
         for name, _ in optimizer.schedule:
             optimizer.on_instruction_begin(name)
-            time.sleep(each / 2)
-            seen.append(sm_clock())
-            time.sleep(each / 2)
+            time.sleep(each)
             optimizer.on_instruction_end(name)
         optimizer.on_step_end()
-        return seen
+
+    def expect_clocks(self, optimizer, each: float, wanted: list) -> None:
+        """Every instruction takes at least `each` seconds, and comes to its clock."""
+        for (name, planned), clock in zip(optimizer.schedule, wanted):
+            optimizer.on_instruction_begin(name)
+            begun = time.monotonic()
+            self.assertAlmostEqual(clock_once_near(clock), clock, delta=15, msg=name)
+            time.sleep(max(0.0, begun + each - time.monotonic()))
+            if not planned:
+                self.assertAlmostEqual(sm_clock(), clock, delta=15, msg=name)
+            optimizer.on_instruction_end(name)
+        optimizer.on_step_end()
 
     def test_every_computation_runs_at_its_clock(self):
         optimizer = self.follow()
-        wanted = [clock for _, clock in PLAN]
         for _ in range(3):
-            seen = self.run_iteration(optimizer, 0.2)
-            self.assertTrue(all(abs(a - b) <= 15 for a, b in zip(seen, wanted)), f"{seen} instead of {wanted}")
+            # Longer than the longest lead, with which a busy machine's faster clocks come.
+            self.expect_clocks(optimizer, 0.6, [clock for _, clock in PLAN])
         self.assertGreater(optimizer.latency, 0)
         self.assertLess(optimizer.latency, 0.25)
 
@@ -132,8 +146,8 @@ class ByAPlanFromAFile(unittest.TestCase):
         before = sm_clock()
         optimizer = self.follow([["forward", 900]])
         optimizer.on_instruction_begin("forward")
-        time.sleep(0.1)
-        self.assertLess(sm_clock(), before)
+        self.assertAlmostEqual(clock_once_near(900), 900, delta=15)
+        self.assertGreater(before, 915)
         optimizer.close()
         self.assertEqual(sm_clock(), before)
 
@@ -264,8 +278,7 @@ class ByAPlanFromAFile(unittest.TestCase):
 
     def test_zero_leaves_the_clock_as_it_is(self):
         optimizer = self.follow([["forward", 900], ["send", 0], ["backward", 1200]])
-        self.assertEqual([abs(seen - clock) <= 15 for seen, clock in zip(self.run_iteration(optimizer, 0.2), (900, 900, 1200))],
-                         [True] * 3)
+        self.expect_clocks(optimizer, 0.2, [900, 900, 1200])
 
     def test_of_several_plans_the_thriftiest_that_is_fast_enough_is_followed(self):
         rows = [[[["forward", clock]]] for clock in (1380, 1200, 900)]
@@ -318,10 +331,7 @@ class ByAPlanFromAFile(unittest.TestCase):
 
 class ByOnesOwnScript(unittest.TestCase):
     def wait_for(self, clock: int) -> None:
-        deadline = time.monotonic() + 10
-        while abs(sm_clock() - clock) > 15 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        self.assertAlmostEqual(sm_clock(), clock, delta=15)
+        self.assertAlmostEqual(clock_once_near(clock), clock, delta=15)
 
     def test_the_clock_is_what_was_asked_for_last_and_then_what_it_was(self):
         before = sm_clock()

@@ -138,7 +138,7 @@ class Logs(unittest.TestCase):
         saved, half_width = optimizer.saving
         by_limit = {each.power_limit: each.energy for each in optimizer.measurements}
         # All limits together say what is saved, and how far single slices scatter.
-        self.assertLess(abs(saved - (1 - by_limit[logged["power_limit"][-1]] / by_limit[250])), 2 * half_width)
+        self.assertLess(abs(saved - (1 - by_limit[logged["power_limit"][-1]] / by_limit[250])), 4 * half_width)
         self.assertGreater(half_width, 0)
         self.assertEqual((logged["saved_energy_percent"][-1], logged["saved_energy_percent_half_width"][-1]),
                          (100 * saved, 100 * half_width))
@@ -159,7 +159,7 @@ def hugging_face(folder: pathlib.Path, monitor: ZeusMonitor, report_to: list, op
 
     class WithAWindow(Trainer):
         def training_step(self, *inputs, **others):
-            time.sleep(0.034)  # three of which can be measured
+            time.sleep(0.08)  # three are long beside the delays of a busy machine
             if self.state.is_world_process_zero:
                 with monitor.window("forward", sync_execution=False, on_measurement=energies.add):
                     return super().training_step(*inputs, **others)
@@ -282,7 +282,7 @@ def train_with_lightning(folder: pathlib.Path, loggers: list, callbacks: tuple =
 
         @monitor.window("forward", sync_execution=False, on_measurement=energies.add)
         def training_step(self, batch, _):
-            time.sleep(0.026)  # four of which can be measured
+            time.sleep(0.06)  # four are long beside the delays of a busy machine
             return nn.functional.cross_entropy(self.network(batch[0]), batch[1])
 
         def configure_optimizers(self):

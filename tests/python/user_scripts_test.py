@@ -24,7 +24,7 @@ import python_environment  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 WATTS = 180.0
-# Of a window: counters move in steps of some joules, and a busy machine looks at them late.
+# Of a window: counters move in steps of some joules, and a busy machine looks at them late. Windows of about a second allow 50 ms.
 JOULES_OFF, SHARE_OFF = 3.0, 0.04
 # Runs a script and prints the limits that hold afterwards; ours are put back by then, or shortly after by the guardian.
 AND_LOOK = """

@@ -61,7 +61,17 @@ class Bench(unittest.TestCase):
                               check=False)
         if code is not None:
             self.assertEqual(done.returncode, code, done.stderr + done.stdout)
-        return json.loads(done.stdout)
+            return json.loads(done.stdout)
+        # 0 says that the run is complete and has a steady part, which it may lack on a busy machine.
+        result = json.loads(done.stdout)
+        expected = int(result["ended"] != "complete" or result["steady_begin_s"] is None)
+        self.assertEqual(done.returncode, expected, done.stderr + done.stdout)
+        return result
+
+    def expect_unsteady(self, result: dict, figure: str):
+        """Nothing else may be why it is unknown."""
+        self.assertIsNone(result[figure], result)
+        self.assertRegex(result["reason"][figure], "^the run never became steady: ")
 
     def benches(self, names: tuple[str, ...], *options: str, server: tuple[str, ...]) -> dict[str, dict]:
         """Of one server, at the same time, each of the model of that name."""
@@ -85,19 +95,27 @@ class Bench(unittest.TestCase):
         return (steps[last]["energy"] - steps[first]["energy"]) / (steps[last]["tokens"] - steps[first]["tokens"])
 
     def test_joules_per_token_are_those_of_the_gpu_that_the_server_uses_in_real_time(self):
-        for run in range(int(os.environ.get("ZEUS_BENCH_RUNS", "1"))):
+        runs, judged = int(os.environ.get("ZEUS_BENCH_RUNS", "1")), 0
+        for run in range(runs):
             with self.subTest(run=run):
-                result = self.bench("--requests", "150", "--in-flight", "8", "--max-tokens", "40", spec="2xA100",
+                result = self.bench("--requests", "150", "--in-flight", "8", "--max-tokens", "40", spec="2xA100", code=None,
                                     server=("--gpus", "1"), virtual=("--load", "constant:150W"))
                 self.assertEqual([gpu["index"] for gpu in result["gpus"]], [1], result)
-                energy, truth = result["energy_per_output_token_j"], self.true_joules_per_token(result)
+                self.assertEqual(result["answers"]["whole"], 150)
+                self.assertEqual(result["answers"]["output_tokens"], 150 * 40)
+                energy = result["energy_per_output_token_j"]
+                if energy is None:
+                    self.expect_unsteady(result, "energy_per_output_token_j")
+                    print("per token:", result["reason"]["energy_per_output_token_j"])
+                    continue
+                truth = self.true_joules_per_token(result)
                 print(f"per token: {energy['value']:.4f} ± {energy['uncertainty']:.4f} J, truly {truth:.4f} J")
                 # Four half-widths, for a busy machine; the interval itself is judged on a virtual clock.
                 self.assertAlmostEqual(energy["value"], truth, delta=4 * energy["uncertainty"], msg=result)
                 self.assertLess(energy["uncertainty"], 0.5 * energy["value"])
-                self.assertEqual(result["answers"]["whole"], 150)
-                self.assertEqual(result["answers"]["output_tokens"], 150 * 40)
                 self.assertAlmostEqual(result["mean_in_flight"]["value"], 8, delta=2)
+                judged += 1
+        self.assertGreaterEqual(judged, runs // 2)
 
     def test_requests_that_come_at_a_rate_are_counted_from_when_they_were_due(self):
         result = self.bench("--requests", "20", "--rate", "40", "--in-flight", "1", "--max-tokens", "10", code=None)
@@ -118,12 +136,14 @@ class Bench(unittest.TestCase):
                     self.assertEqual(result["answers"]["finish_reasons"], [{"what": "length", "count": 12}])
 
     def test_without_counts_of_the_server_tokens_are_unknown_with_the_reason(self):
-        result = self.bench("--requests", "80", "--in-flight", "4", "--max-tokens", "12", code=None,
+        result = self.bench("--requests", "200", "--in-flight", "4", "--max-tokens", "12", code=None,
                             server=("--dialect", "no_usage", "--step", "0.02"))
         self.assertIsNone(result["answers"]["output_tokens"])
         self.assertIsNone(result["energy_per_output_token_j"])
-        self.assertIn("no 'usage'", result["reason"]["energy_per_output_token_j"])
-        self.assertIsNotNone(result["energy_per_answer_j"])
+        if result["energy_per_answer_j"] is None:
+            self.expect_unsteady(result, "energy_per_answer_j")
+        else:
+            self.assertIn("no 'usage'", result["reason"]["energy_per_output_token_j"])
 
     def test_each_request_has_a_bound_a_seed_of_its_own_and_asks_for_counts(self):
         self.bench("--requests", "10", "--max-tokens", "5", "--seed", "7", code=None, server=("--owner", "vllm"))

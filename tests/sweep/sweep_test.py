@@ -128,11 +128,14 @@ class LocalSweep(SweepCase):
                 self.assertEqual(sorted(visible), sorted(gpu["uuid"] for gpu in run["gpus"]))
 
     def test_a_second_sweep_on_the_host_waits_and_names_the_process(self):
-        first = self.folder("- h\n", "- command: sleep 1\n  zeus: {gpus: 1}\n", "first")
+        # The first goes on once the second has said that it waits.
+        up, go, said = (self.path / name for name in ("up", "go", "said"))
+        first = self.folder("- h\n", f"- command: touch {up}; while [ ! -e {go} ]; do sleep 0.05; done\n  zeus: {{gpus: 1}}\n", "first")
         second = self.folder("- h\n", "- command: 'true'\n  zeus: {gpus: 1}\n", "second")
-        script = (f"{' '.join(first.words('queue', '--engine', 'local'))} & "
-                  f"while ! grep -qs started {first.path}/ledger.jsonl; do sleep 0.05; done; sleep 0.4; "
-                  f"{' '.join(second.words('queue', '--engine', 'local'))}; wait")
+        script = (f"{' '.join(first.words('queue', '--engine', 'local'))} & while [ ! -e {up} ]; do sleep 0.05; done; "
+                  f"{' '.join(second.words('queue', '--engine', 'local'))} 2>{said} & second=$!; "
+                  f"timeout 60 sh -c 'while ! grep -q waits {said}; do sleep 0.05; done'; touch {go}; "
+                  f"wait $second; code=$?; wait; cat {said} >&2; exit $code")
         done = subprocess.run([program, "virtual", "1xV100", "--load", "constant:100W", "--", "sh", "-c", script], capture_output=True,
                               text=True, check=False, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)

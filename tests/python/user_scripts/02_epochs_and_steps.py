@@ -10,7 +10,7 @@ for epoch in range(2):
     monitor.begin_window("epoch")
     for step in range(3):
         monitor.begin_window("step")
-        time.sleep(0.08)
+        time.sleep(0.3)
         steps.append(monitor.end_window("step"))
     epochs.append(monitor.end_window("epoch"))
 within = all(sum(each.time for each in steps[3 * number:3 * number + 3]) <= epochs[number].time for number in range(2))

@@ -7,7 +7,7 @@ from zeus.monitor import ZeusMonitor
 given = [int(part) for part in "1,0".split(",")]
 monitor = ZeusMonitor(gpu_indices=given, cpu_indices=[])
 monitor.begin_window("job")
-time.sleep(0.25)
+time.sleep(1.0)
 job = monitor.end_window("job")
 first, second = job.gpu_energy.values()
 print(json.dumps({"same": {"indices": monitor.gpu_indices, "order": list(job.gpu_energy), "cpus": job.cpu_energy},

@@ -8,7 +8,7 @@ from zeus.monitor import ZeusMonitor
 monitor = ZeusMonitor(gpu_indices=[0, 1], log_file="runs/energy.csv")
 for name in ("warm up", "train", "evaluate"):
     monitor.begin_window(name)
-    time.sleep(0.2)
+    time.sleep(1.0)
     monitor.end_window(name)
 with open("runs/energy.csv", newline="") as file:
     rows = list(csv.DictReader(file))

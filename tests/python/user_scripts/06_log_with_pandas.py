@@ -8,7 +8,7 @@ from zeus.monitor import ZeusMonitor
 
 monitor = ZeusMonitor(gpu_indices=[0, 1], log_file="log.csv")
 for _ in range(3):
-    for name, seconds in (("forward", 0.1), ("backward", 0.15)):
+    for name, seconds in (("forward", 0.3), ("backward", 0.4)):
         monitor.begin_window(name)
         time.sleep(seconds)
         monitor.end_window(name)

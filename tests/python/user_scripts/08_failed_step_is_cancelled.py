@@ -9,7 +9,7 @@ cancelled, counted = [], []
 for attempt in range(3):
     monitor.begin_window("step")
     try:
-        time.sleep(0.1)
+        time.sleep(0.8)
         if attempt == 1:
             raise MemoryError("too large")
     except MemoryError:

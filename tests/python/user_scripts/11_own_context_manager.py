@@ -20,8 +20,8 @@ def measured(name):
 
 with measured("outer"):
     with measured("inner"):
-        time.sleep(0.2)
+        time.sleep(0.8)
     with contextlib.suppress(KeyError), measured("failing"):
-        time.sleep(0.1)
+        time.sleep(0.8)
         raise KeyError("lost")
 print(json.dumps({"same": list(results), "measured": [{"time": each.time, "gpu_energy": each.gpu_energy} for each in results.values()]}))

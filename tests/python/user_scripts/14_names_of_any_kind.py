@@ -10,7 +10,7 @@ for epoch in range(2):
     monitor.begin_window(epoch)
     for step in range(2):
         monitor.begin_window((epoch, step))
-        time.sleep(0.1)
+        time.sleep(0.8)
         results[(epoch, step)] = monitor.end_window((epoch, step))
     results[epoch] = monitor.end_window(epoch)
 still_open = list(monitor.measurement_states)

@@ -7,7 +7,7 @@ from zeus.monitor import ZeusMonitor
 
 monitor = ZeusMonitor(gpu_indices=[0, 1], cpu_indices=[])
 monitor.begin_window("run")
-time.sleep(0.2)
+time.sleep(1.0)
 result = monitor.end_window("run")
 with open("result.json", "w") as file:
     json.dump(vars(result), file)

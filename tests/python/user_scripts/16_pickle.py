@@ -8,7 +8,7 @@ from zeus.monitor import Measurement, ZeusMonitor
 
 monitor = ZeusMonitor(gpu_indices=[0])
 monitor.begin_window("run")
-time.sleep(0.2)
+time.sleep(1.0)
 result = monitor.end_window("run")
 with open("result.pickle", "wb") as file:
     pickle.dump({"run": result, "by hand": Measurement(time=1.0, gpu_energy={0: 2.0})}, file)

@@ -11,7 +11,7 @@ monitor = ZeusMonitor(gpu_indices=[0, 1])
 def serve(request):
     name = f"request {request}"
     monitor.begin_window(name, sync_execution=False)
-    time.sleep(0.1 + 0.02 * request)
+    time.sleep(0.6 + 0.1 * request)
     return request, monitor.end_window(name, sync_execution=False)
 
 

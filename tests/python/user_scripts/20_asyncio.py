@@ -14,7 +14,7 @@ async def generate(prompt, seconds):
 
 
 async def main():
-    return await asyncio.gather(generate("long", 0.4), generate("short", 0.15), generate("middle", 0.25))
+    return await asyncio.gather(generate("long", 1.2), generate("short", 0.6), generate("middle", 0.9))
 
 results = asyncio.run(main())
 print(json.dumps({"same": sorted(dict(results), key=lambda prompt: dict(results)[prompt].time),

@@ -9,7 +9,7 @@ from zeus.monitor import ZeusMonitor
 def work(gpu, queue):
     monitor = ZeusMonitor(gpu_indices=[gpu])
     monitor.begin_window("work")
-    time.sleep(0.3)
+    time.sleep(1.0)
     result = monitor.end_window("work")
     queue.put((gpu, result.time, result.gpu_energy))
 

@@ -10,7 +10,7 @@ from zeus.monitor import ZeusMonitor
 def work(gpu):
     monitor = ZeusMonitor(gpu_indices=[gpu])
     monitor.begin_window("work")
-    time.sleep(0.3)
+    time.sleep(1.0)
     return monitor.end_window("work")
 
 

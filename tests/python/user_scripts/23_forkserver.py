@@ -10,7 +10,7 @@ from zeus.monitor import ZeusMonitor
 def work(gpu):
     monitor = ZeusMonitor(gpu_indices=[gpu])
     monitor.begin_window("part")
-    time.sleep(0.2)
+    time.sleep(1.0)
     part = monitor.end_window("part")
     return {"time": part.time, "gpu_energy": part.gpu_energy}
 

@@ -12,7 +12,7 @@ import json, time
 from zeus.monitor import ZeusMonitor
 monitor = ZeusMonitor()
 monitor.begin_window("child")
-time.sleep(0.3)
+time.sleep(1.0)
 child = monitor.end_window("child")
 print(json.dumps({"time": child.time, "gpu_energy": child.gpu_energy}))
 """

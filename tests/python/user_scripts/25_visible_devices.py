@@ -10,7 +10,7 @@ from zeus.monitor import ZeusMonitor  # noqa: E402
 
 monitor = ZeusMonitor()
 monitor.begin_window("one")
-time.sleep(0.2)
+time.sleep(1.0)
 one = monitor.end_window("one")
 print(json.dumps({"same": {"seen": len(get_gpus()), "indices": monitor.gpu_indices, "gpus": list(one.gpu_energy)},
                   "measured": [{"time": one.time, "gpu_energy": one.gpu_energy}]}))

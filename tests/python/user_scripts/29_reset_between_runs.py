@@ -12,6 +12,6 @@ for run in range(3):
     opened.append(sorted(monitor.measurement_states))
     monitor.reset_windows()
 monitor.begin_window("run")
-time.sleep(0.2)
+time.sleep(1.0)
 run = monitor.end_window("run")
 print(json.dumps({"same": opened, "measured": [{"time": run.time, "gpu_energy": run.gpu_energy}]}))

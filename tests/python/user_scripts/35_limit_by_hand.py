@@ -16,7 +16,7 @@ for watts in (250, 150, 100):
     limits.append(gpus.get_power_management_limit(0))
     time.sleep(0.1)
     monitor.begin_window(f"{watts} W")
-    time.sleep(0.3)
+    time.sleep(1.0)
     result = monitor.end_window(f"{watts} W")
     results.append(result.gpu_energy[0] / result.time / min(watts, 180) * 180)
 gpus.reset_power_management_limit(0)

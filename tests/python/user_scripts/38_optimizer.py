@@ -16,7 +16,7 @@ for epoch in range(2):
     optimizer.on_epoch_begin()
     for step in range(16):
         optimizer.on_step_begin()
-        time.sleep(0.03)
+        time.sleep(0.1)
         optimizer.on_step_end()
         states.append(type(optimizer.state).__name__)
     optimizer.on_epoch_end()

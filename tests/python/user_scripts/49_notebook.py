@@ -15,7 +15,7 @@ from zeus.optimizer.power_limit import Energy, GlobalPowerLimitOptimizer
 monitor = ZeusMonitor(gpu_indices=[0])
 """, """
 monitor.begin_window("cell", restart=True)
-time.sleep(0.2)
+time.sleep(1.0)
 """, """
 result = monitor.end_window("cell")
 result.gpu_energy.keys(), result
