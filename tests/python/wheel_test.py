@@ -11,6 +11,7 @@ import functools
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -267,11 +268,10 @@ class Clone(unittest.TestCase):
         if not (ROOT / ".git").exists():
             self.skipTest("skipped: this is no checkout of git's")
         with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
-            clone, environment = pathlib.Path(folder) / "clone", pathlib.Path(folder) / "environment"
+            clone, python = pathlib.Path(folder) / "clone", pathlib.Path(folder) / "zeus" / "bin" / "python"
             run("git", "clone", "--quiet", ROOT, clone)
-            run(sys.executable, "-m", "venv", environment)
-            python = environment / "bin" / "python"
-            run("bash", "-ec", f"source ../environment/bin/activate\n{readme('sh', 'python.wheel')}", cwd=clone)
+            home = f'export XDG_CACHE_HOME="${{XDG_CACHE_HOME:-$HOME/.cache}}" HOME={shlex.quote(folder)}'
+            run("bash", "-ec", f"{home}\n{readme('sh', 'python.wheel')}", cwd=clone)
             on_virtual_gpus(python, USE)
             shutil.rmtree(clone)  # the installed package needs nothing of it
             documented = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
