@@ -17,10 +17,10 @@ class Parity(torch.nn.Module):
         return {"loss": torch.nn.functional.cross_entropy(answers, labels), "logits": answers}
 
 
-points = torch.randn(4096, 16)
+points = torch.randn(32768, 16)
 data = [{"features": point, "labels": (point[:2].sum() > 0).long()} for point in points]
 callback = HFGlobalPowerLimitOptimizer(ZeusMonitor(), warmup_steps=5, profile_steps=10, pl_step=50)
-arguments = TrainingArguments("parity", per_device_train_batch_size=32, num_train_epochs=40, report_to=[], save_strategy="no",
+arguments = TrainingArguments("parity", per_device_train_batch_size=32, num_train_epochs=5, report_to=[], save_strategy="no",
                               use_cpu=True, disable_tqdm=True)
 Trainer(Parity(), arguments, train_dataset=data, callbacks=[callback]).train()
 state = callback.optimizer.state

@@ -9,7 +9,7 @@
 //     borrows
 //              what it sets from this one, and renews until SIGTERM
 //     borrow   as `set`, but takes no lease again: what it is told when it has lost one ends it
-//     renew    takes leases of one second, changes settings once, and renews until SIGTERM
+//     renew    takes leases of three seconds, changes settings once, and renews until SIGTERM
 //     once     takes leases and releases them
 // It prints `leased` once it has taken leases and changed something.
 
@@ -181,7 +181,7 @@ void hold(HoldingProcess& process, const std::string& mode) {
   }
   const bool renews = mode == "renew";
   process.takes_again = mode != "borrow";
-  process.take(renews ? 1_s : 60_s);
+  process.take(renews ? 3_s : 60_s);
   process.change_all();
   if (mode == "fork") {
     fork_workers();

@@ -374,8 +374,11 @@ class Daemon:
 
     def close(self) -> None:
         if self.process is not None and self.process.poll() is None:
+            setters = setters_of(self.process.pid)  # which write in the folder as well
+            self.process.send_signal(signal.SIGCONT)
             self.process.kill()
             self.process.wait()
+            until(lambda: not any(is_running(one) for one in setters), "the setter ends")
         until(lambda: not guardians_of(self.state), f"the guardian ends; {self.log()}")
         if self.temporary is not None:
             self.temporary.cleanup()

@@ -86,7 +86,7 @@ class Runner:
 
 class Pages(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(folder.cleanup)
         self.runner = Runner(pathlib.Path(folder.name))
 

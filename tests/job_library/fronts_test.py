@@ -31,7 +31,7 @@ may = ["read", "set_power_limit"]
 power_limit = {minimum_w = 120, maximum_w = 180}
 """
 # What live_job does in its own loop.
-COMMAND = "for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo acc 0.$i; done"
+COMMAND = "for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo acc 0.$i; while [ $i = 4 ] && [ -e hold ]; do sleep 0.05; done; done"
 LONG = "for i in $(seq 300); do sleep 0.02; echo step $i; done"
 RUN = ["--power-limits", "100,175,250", "--target-metric", "0.5", "--metric-regex", "acc ([0-9.]+)", "--max-epochs", "60",
        "--profile-seconds", "0.2", "--policy", "zeus", "--stop-at-target", "--", "sh", "-c", COMMAND]
@@ -128,12 +128,15 @@ class Fronts(unittest.TestCase):
         self.as_user(options.zeus, "run", "--job", "command", *RUN)
         for name, line, command in (("loop", "begins\n", [options.live_job, "loop", "epochs", "begins"]),
                                     ("command", "acc 0.4\n", [options.zeus, "run", "--job", "command", *RUN])):
+            hold = self.home / "hold"  # so that the target is not reached before the daemon is killed
+            hold.touch()
             running = self.start_as_user(*command)
             until_line = running.stdout.readline()
             while until_line and until_line != line:
                 until_line = running.stdout.readline()
             self.daemon.process.kill()
             self.daemon.process.wait()
+            hold.unlink()
             _, err = running.communicate(timeout=120)
             self.assertEqual(running.returncode, 0, err)
             self.assertIn("zeusd at", self.job(name)["tries"][1]["left_out"], err)

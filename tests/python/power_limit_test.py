@@ -129,7 +129,7 @@ class Lowest(OptimumSelector):
 
 class OnVirtualGpus(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(self.folder.cleanup)
         self.found = limits()
         self.addCleanup(lambda: self.assertEqual(limits(), self.found, "the limit found was not put back"))

@@ -56,7 +56,7 @@ class Run:
 
     def __init__(self, ranks: int, *options: str) -> None:
         python = python_environment.interpreter(build, "trainers")
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # beside a guardian that still settles its record
             command = [program, "virtual", "4xV100", "--", python, "-m", "torch.distributed.run", "--standalone",
                        "--nproc-per-node", ranks, TRAINING, folder, *options]
             environment = {**os.environ, "ZEUS_STATE_DIR": os.path.join(folder, "state"), "OMP_NUM_THREADS": "1"}

@@ -14,7 +14,6 @@ import unittest
 
 import server_session as session
 
-PROMISED_S = 10.0  # after the commit of the last entry
 ENDS_S = 20.0  # a stream whose reader has lost the right to it
 
 
@@ -90,7 +89,7 @@ class Events(unittest.TestCase):
             other.kill()
             other.start()
         last = self.entries(writer)
-        until = time.monotonic() + PROMISED_S
+        until = time.monotonic() + session.PATIENCE
         while time.monotonic() < until and any(not one.seen or one.seen[-1] < last for one in readers):
             time.sleep(0.1)
         for reader in readers:
