@@ -67,8 +67,8 @@ double lever(const PowerSetting& setting) {
 }
 
 struct Point {
-  double at;
-  Energy energy;
+  double at = 0;
+  Energy energy = {};
 };
 
 // The straight line that fits three points best by their uncertainties, at the second one.

@@ -1,5 +1,5 @@
 // In a sanitized test program: a fork waits until the other threads sleep. The address sanitizer of Clang 16 does not
-// hold its allocator's locks across a fork, so a child whose parent's thread was allocating would wait for ever.
+// hold its allocator's locks across a fork, so a child whose parent had a thread that was allocating never ends.
 
 #include "base/file_tree.hpp"
 
