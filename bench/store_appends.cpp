@@ -43,8 +43,8 @@ store::Attached attached(std::uint64_t entries) {
 void append_all(store::JobStore& store, store::JobId job) {
   const std::uint64_t before = store.entries(job, 0, appends * 4).size();
   for (std::uint64_t sequence = before; sequence < before + appends; ++sequence) {
-    const std::vector<records::JobEntryBody> body = {
-        records::EpochsRun{.try_number = 0, .recurrence = 0, .epochs = 1, .metric = 0.5, .gpus = {}, .time = 1_s}};
+    const std::vector<records::JobEntryBody> body = {records::EpochsRun{
+        .try_number = 0, .recurrence = 0, .progress = {.epochs = 1, .metric = 0.5, .gpus = {}, .time = 1_s}}};
     if (!store.append(job, sequence, body, WallTime{1}, attached(sequence + 1))) {
       throw Error{ErrorKind::internal, "no other thread appends"};
     }

@@ -87,8 +87,9 @@ void measure(const std::string& place, int jobs, int entries) {
     history.push_back(
         {.sequence = static_cast<std::uint64_t>(number) + 1,
          .written = {},
-         .body = records::EpochsRun{
-             .try_number = 0, .recurrence = 0, .epochs = number, .metric = 0.5, .gpus = {}, .time = 1_s}});
+         .body = records::EpochsRun{.try_number = 0,
+                                    .recurrence = 0,
+                                    .progress = {.epochs = number, .metric = 0.5, .gpus = {}, .time = 1_s}}});
   }
   const Instant before = clock.now();
   store::GivenEntries given{history};
