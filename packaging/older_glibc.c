@@ -112,8 +112,3 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   }
   return pthread_cond_timedwait(condition, mutex, &day);
 }
-
-// 2.34
-int close_range(unsigned first, unsigned last, int flags) {
-  return (int)syscall(SYS_close_range, first, last, flags);
-}

@@ -1,5 +1,6 @@
 #include "base/group_child.hpp"
 
+#include "base/close_from.hpp"
 #include "base/exec_strings.hpp"
 
 #include <fmt/format.h>
@@ -101,7 +102,9 @@ struct GroupStart {
     if (::read(line, &word, 1) != 1) {
       ::_exit(1);
     }
-    ::dup2(input >= 0 ? input : ::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    if (::dup2(input >= 0 ? input : ::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0) {
+      fail(line, errno);
+    }
     ::dup2(output, STDOUT_FILENO);
     if (errors >= 0) {
       ::dup2(errors, STDERR_FILENO);
@@ -110,7 +113,7 @@ struct GroupStart {
       ::dup2(line, kept_line);
     }
     ::fcntl(kept_line, F_SETFD, FD_CLOEXEC);
-    ::close_range(kept_line + 1, ~0U, 0);
+    close_from(kept_line + 1);
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     for (int signal = 1; signal < NSIG; ++signal) {
@@ -120,8 +123,11 @@ struct GroupStart {
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execve(program, words, variables);
-    const int error = errno;
-    (void)!::write(kept_line, &error, sizeof error);
+    fail(kept_line, errno);
+  }
+
+  [[noreturn]] static void fail(int to, int error) {
+    (void)!::write(to, &error, sizeof error);
     ::_exit(1);
   }
 };

@@ -27,7 +27,7 @@ constexpr int guard_line = 3;
   if (line != guard_line) {
     ::dup2(line, guard_line);
   }
-  ::close_range(guard_line + 1, ~0U, 0);
+  close_from(guard_line + 1);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     ::close(stream);
   }

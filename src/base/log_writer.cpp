@@ -36,8 +36,12 @@ std::string_view word_of(log::Level level) {
 std::string_view write_what_is_read(int descriptor, std::string_view text, Seconds patience) {
   while (!text.empty()) {
     pollfd asked{descriptor, POLLOUT, 0};
-    if (::poll(&asked, 1, static_cast<int>(patience.value() * 1e3)) == 0) {
+    const int ready = ::poll(&asked, 1, static_cast<int>(patience.value() * 1e3));
+    if (ready == 0) {
       break;
+    }
+    if (ready < 0 && errno == EINTR) {
+      continue;
     }
     const ssize_t written = ::write(descriptor, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     if (written < 0 && errno != EINTR && errno != EAGAIN) {
@@ -100,13 +104,14 @@ void LogWriter::end_thread() {
 }
 
 void LogWriter::run() {
+  bool is_cut = false;  // the last line that was written
   std::unique_lock lock{mutex_};
   while (true) {
     changed_.wait(lock, [&] { return over_ || !lines_.empty(); });
     if (lines_.empty()) {
       return;
     }
-    std::string text;
+    std::string text = is_cut ? "\n" : "";
     for (const std::string& line : std::exchange(lines_, {})) {
       text += line;
     }
@@ -117,6 +122,9 @@ void LogWriter::run() {
     }
     lock.unlock();
     const std::string_view left = write_what_is_read(descriptor_, text, patience_);
+    if (left.size() < text.size()) {
+      is_cut = text[text.size() - left.size() - 1] != '\n';
+    }
     lock.lock();
     dropped_ += static_cast<std::uint64_t>(std::ranges::count(left, '\n'));
     if (!left.empty() && over_) {

@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <sstream>
 #include <string>
+#include <thread>
 
 namespace zeus {
 namespace {
@@ -62,6 +65,31 @@ TEST(LogWriter, EndsThoughItsReaderStandsStillInRealTime) {
     EXPECT_GT(::read(pipe.reader.get(), page.data(), page.size()), 0);
   }
   EXPECT_LT(pipe.read().size(), 300'000U);
+}
+
+TEST(LogWriter, BeginsALineAfterOneThatWasCutOffInRealTime) {
+  Pipe pipe;
+  std::string text;
+  {
+    LogWriter writer{pipe.writer.get(), {}, Seconds{0.05}};
+    writer.begin_thread();
+    for (int line = 0; line < 3000; ++line) {
+      writer.write(std::string(99, 'x'));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{300});  // nothing reads
+    writer.write("after");
+    while (text.find("after") == std::string::npos) {
+      std::array<char, 5000> page{};
+      const ssize_t count = ::read(pipe.reader.get(), page.data(), page.size());
+      ASSERT_GT(count, 0);
+      text.append(page.data(), static_cast<std::size_t>(count));
+    }
+  }
+  EXPECT_NE(text.find("\nafter"), std::string::npos);
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.find_first_not_of('x') == std::string::npos ? line.size() <= 99 : line.front() != 'x') << line;
+  }
 }
 
 TEST(LogWriter, EndsWithoutAReader) {

@@ -113,7 +113,9 @@ FileDescriptor open_to_append(const std::string& name, std::string_view header) 
       throw Error{ErrorKind::already_exists, fmt::format("{} exists, and does not begin as what is to be added", name),
                   "name another file, or remove this one"};
     }
-    header = {};
+    // A recording that was cut short ends in the middle of a line.
+    std::ifstream end{path, std::ios::binary | std::ios::ate};
+    header = end.seekg(-1, std::ios::end) && end.peek() != '\n' ? "\n" : "";
   }
   if (!is_there) {
     make_folder_of(path);

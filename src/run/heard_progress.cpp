@@ -70,8 +70,11 @@ void HeardProgress::hear(std::size_t stream, std::string_view bytes) {
 
 void HeardProgress::hear_reports(std::string_view bytes) {
   report_lines_.feed(bytes, [&](std::string_view line) {
-    if (const std::optional<trial::Progress> progress = parse_report(line)) {
+    if (std::optional<trial::Progress> progress = parse_report(line)) {
       ++reports_;
+      if (auto* steps = std::get_if<trial::StepsDone>(&*progress)) {
+        steps->reported = true;
+      }
       add(sources_.reported(*progress), streams_.size());
     } else {
       ++strange_reports_;

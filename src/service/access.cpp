@@ -28,7 +28,8 @@ Refusal refusal(int status, std::string message, std::string_view advice) {
 
 bool is_own_name(std::string_view host, const transport::Peer& peer, const Door& door, const Access& access) {
   const std::string name = transport::host_name(host);
-  if (transport::is_loopback_name(host) || std::ranges::find(access.hosts, name) != access.hosts.end()) {
+  if (transport::is_loopback_name(host) ||
+      std::ranges::any_of(access.hosts, [&](const std::string& own) { return transport::same_name(own, name); })) {
     return true;
   }
   const bool is_at_home = peer.address.starts_with("127.") || peer.address == "::1";

@@ -100,9 +100,9 @@ TEST(Access, KnowsItsConfiguredNamesAndAnyAddress) {
 
 TEST(Access, ANameIsForeignToTheDaemonUnlessItIsOneOfItsNodes) {
   for (Access access : {Access{}, with_keys()}) {
-    access.hosts = {"node-7.example"};
+    access.hosts = {"node-7.example", "GPU01"};
     for (const char* const host : {"localhost", "LocalHost:4938", "192.0.2.9:4938", "[2001:db8::1]:4938", "[::1]",
-                                   "node-7.example", "NODE-7.example:80"}) {
+                                   "node-7.example", "NODE-7.example:80", "gpu01:4938", "GPU01"}) {
       EXPECT_FALSE(is_refused({{"Host", host}}, access, from_elsewhere, zeusd)) << host;
       EXPECT_FALSE(is_refused({{"Host", host}}, access, from_here, zeusd)) << host;
     }

@@ -379,6 +379,8 @@ void BoundedTimes::add(std::span<const Slice> slices, std::span<const Answer> an
     std::ranges::sort(values_[i], {}, &PartValue::value);
   }
   parts_ += window.parts();
+  sent_ += answers.size();
+  failed_ += static_cast<std::uint64_t>(std::ranges::count_if(answers, has_failed));
 }
 
 std::vector<BoundedTime> BoundedTimes::found() const {
@@ -387,7 +389,9 @@ std::vector<BoundedTime> BoundedTimes::found() const {
     times.push_back({.bound = bounds_[i],
                      .found = values_[i].empty()
                                   ? std::nullopt
-                                  : std::optional{percentile_of(values_[i], parts_, bounds_[i].percent / 100.0)}});
+                                  : std::optional{percentile_of(values_[i], parts_, bounds_[i].percent / 100.0)},
+                     .sent = sent_,
+                     .failed = failed_});
   }
   return times;
 }

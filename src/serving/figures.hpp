@@ -10,6 +10,7 @@
 #include <zeus/units.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -31,6 +32,8 @@ inline constexpr Seconds never{std::numeric_limits<double>::max()};
 struct BoundedTime {
   LatencyBound bound = {};
   std::optional<TimePercentile> found = {};
+  std::uint64_t sent = 0;    // requests of the runs that it was found in
+  std::uint64_t failed = 0;  // of these
 };
 
 // The percentiles that bounds are about, of all runs under one setting together. A failed request counts as one that
@@ -47,6 +50,8 @@ class BoundedTimes {
   std::vector<LatencyBound> bounds_;
   std::vector<std::vector<PartValue>> values_;  // by bound
   std::size_t parts_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t failed_ = 0;
 };
 
 AnswerCounts answer_counts(std::span<const Answer> answers, bool at_a_rate);

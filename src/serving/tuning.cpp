@@ -19,7 +19,7 @@ constexpr std::size_t most_refined = 2;
 // A limit that is so near to what a GPU draws, or to the lowest one, leaves too little room for limits between.
 constexpr double room_for_limits = 1.15;
 
-Verdict verdict_on(const AnswerCounts& answers, const BoundedTime& time) {
+Verdict verdict_on(const BoundedTime& time) {
   const auto name = field::name_of(time.bound.timed);
   if (!time.found) {
     return {.why_not = fmt::format("{} is unknown", name)};
@@ -33,8 +33,8 @@ Verdict verdict_on(const AnswerCounts& answers, const BoundedTime& time) {
     return {};
   }
   if (*time.found->high == never) {
-    return {.why_not = fmt::format("{} of {} requests failed, {} at {} % may be that of one of them", answers.failed,
-                                   answers.sent, name, time.bound.percent),
+    return {.why_not = fmt::format("{} of {} requests failed, {} at {} % may be that of one of them", time.failed,
+                                   time.sent, name, time.bound.percent),
             .is_unclear = may_be_within};
   }
   return {.why_not = fmt::format("{} at {} % may be {:.4g} ms", name, time.bound.percent,
@@ -104,7 +104,7 @@ Verdict verdict_on(const BenchResult& result, const std::vector<BoundedTime>& ti
   }
   Verdict all;
   for (const BoundedTime& time : times) {
-    Verdict one = verdict_on(result.answers, time);
+    Verdict one = verdict_on(time);
     // One that is not kept outweighs one that is unclear.
     if (!one.why_not.empty() && (all.why_not.empty() || (all.is_unclear && !one.is_unclear))) {
       all = std::move(one);
@@ -179,7 +179,7 @@ std::optional<PowerSetting> Tuning::between() const {
   };
   PowerSetting half = from;
   if (!next_lower->setting.clock) {
-    half.limit = whole((from.limit + next_lower->setting.limit) / 2.0);
+    half.limit = whole((std::min(from.limit, drawn_) + next_lower->setting.limit) / 2.0);
     return lies_between(half) && is_allowed(limits_, half.limit) ? std::optional{half} : std::nullopt;
   }
   std::vector<Megahertz> clocks;
@@ -225,8 +225,8 @@ void Tuning::add(BenchResult result, const std::vector<BoundedTime>& times, std:
   }
   // Once the highest limit's run has been steady.
   if (tried_.empty() && to_try_.size() == 1 && result.steady.power) {
-    const Watts drawn{result.steady.power->value / static_cast<double>(std::max<std::size_t>(gpus, 1))};
-    const std::vector<PowerSetting> rest = settings_below(limits_, drawn, steps_);
+    drawn_ = Watts{result.steady.power->value / static_cast<double>(std::max<std::size_t>(gpus, 1))};
+    const std::vector<PowerSetting> rest = settings_below(limits_, drawn_, steps_);
     to_try_.insert(to_try_.end(), rest.begin(), rest.end());
   }
   tried_.push_back(

@@ -80,6 +80,7 @@ class Tuning {
 
   SettingLimits limits_;
   std::size_t steps_;
+  Watts drawn_ = {};                  // by a GPU at the highest limit
   std::vector<PowerSetting> to_try_;  // from the highest down
   std::size_t refined_ = 0;           // how many of the tried ones lie between others; the last ones
   std::vector<TriedSetting> tried_;

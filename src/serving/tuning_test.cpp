@@ -56,10 +56,10 @@ TEST(LatencyBounds, AreKeptIfTheUpperEndOfTheIntervalIsWithin) {
 }
 
 TEST(LatencyBounds, OfAFailedRequestAreNotKept) {
-  BenchResult result = result_of(1);
-  result.answers.sent = 200;
-  result.answers.failed = 9;
+  const BenchResult result = result_of(1);
   std::vector<BoundedTime> times = times_at("ttft=50ms@95", 0.04);
+  times.front().sent = 200;
+  times.front().failed = 9;
   times.front().found->high = never;
   EXPECT_EQ(verdict_on(result, times).why_not, "9 of 200 requests failed, ttft at 95 % may be that of one of them");
   EXPECT_TRUE(verdict_on(result, times).is_unclear);
@@ -109,6 +109,17 @@ TEST(Tuning, EndsAfterTwoSettingsThatAreNotWithinTheBoundsAndLooksBetween) {
   EXPECT_EQ(tried,
             (std::vector<Watts>{Watts{400}, Watts{260}, Watts{220}, Watts{180}, Watts{140}, Watts{200}, Watts{190}}));
   EXPECT_EQ(tuning.tried()[*tuning.best()].setting.limit, Watts{190});
+}
+
+TEST(Tuning, LooksBelowWhatIsDrawnIfOnlyTheHighestLimitIsWithinTheBounds) {
+  Tuning tuning{a100, 5};
+  std::vector<Watts> tried;
+  while (const auto step = tuning.next()) {
+    tried.push_back(step->setting.limit);
+    add(tuning, "itl=50ms", step->setting.limit.value() / 400, 0.05 + (272 - step->setting.limit.value()) * 1e-3);
+  }
+  // Of 300 W that are drawn.
+  EXPECT_EQ(tried, (std::vector<Watts>{Watts{400}, Watts{260}, Watts{220}, Watts{280}, Watts{270}}));
 }
 
 TEST(Tuning, LooksHalfwayBetweenTwoClocks) {

@@ -14,6 +14,15 @@ constexpr double fills_most = 0.5;
 }  // namespace
 
 std::optional<StepsDone> StepSeries::take(const StepsDone& steps, Instant now) {
+  if (steps.reported && !is_reported_) {
+    // What was printed until now may have been anything.
+    const bool begins = training_.has_value();
+    *this = {};
+    is_reported_ = true;
+    StepsDone own = steps;
+    own.begins = own.begins || begins;
+    return take(own, now);
+  }
   const bool first = !training_;
   training_ = training_.value_or(steps.series);
   if (!steps.timed) {

@@ -1,5 +1,6 @@
 // Which of the counts that a training shows is that of its training steps: the one that takes most of the time. Others
-// are bars of evaluation, or show the same steps in another way. Pure: each event brings its time. One thread.
+// are bars of evaluation, or show the same steps in another way. Steps that the training reports itself are its own,
+// whatever was shown before them. Pure: each event brings its time. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,6 +22,7 @@ class StepSeries {
  private:
   std::vector<Seconds> times_;  // by series, from event to event
   std::optional<std::uint32_t> training_;
+  bool is_reported_ = false;
   std::uint32_t last_ = 0;
   Instant last_at_;
   Instant trained_at_;

@@ -49,6 +49,18 @@ TEST_F(StepSeriesTest, AnEvaluationThatComesFirstIsSoonNotTheTraining) {
   EXPECT_EQ(step(bar_of_evaluation, 0.1), "other");
 }
 
+TEST_F(StepSeriesTest, ReportedStepsAreTheTrainingsAtOnceHoweverLongABarWasShownBefore) {
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(step(bar_of_evaluation, 0.1), "step");
+  }
+  for (int i = 0; i < 3; ++i) {
+    now_ += 0.2;
+    const std::optional<StepsDone> own = series_.take(StepsDone{.reported = true}, at_second(now_));
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->begins, i == 0);
+  }
+}
+
 // A bar, and a line for every tenth step.
 TEST_F(StepSeriesTest, ALineBesideABarCountsNothingTwiceAndInterruptsNothing) {
   for (int i = 0; i < 100; ++i) {

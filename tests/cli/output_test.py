@@ -213,9 +213,13 @@ class Output(unittest.TestCase):
 
     def test_a_recording_is_added_to_its_file_or_to_the_output(self):
         monitor = ["monitor", "--interval", "0.05", "--duration", "0.06"]
+        recording = self.folder / "rec.csv"
         for _ in range(2):
             self.assertEqual(self.zeus(*monitor, "--csv", "rec.csv", "--json").returncode, 0)
-        self.assertEqual((self.folder / "rec.csv").read_text(encoding="utf-8").count("time,device"), 1)
+            with recording.open("a", encoding="utf-8") as cut:
+                cut.write("cut short")
+        text = recording.read_text(encoding="utf-8")
+        self.assertEqual((text.count("time,device"), text.count("cut short\n")), (1, 1), text)
         (self.folder / "log").write_text("former\n", encoding="utf-8")
         for name in ("/dev/stdout", "log"):
             done = self.in_shell(">> log", *monitor, "--csv", name, "--json")
