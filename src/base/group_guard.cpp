@@ -1,5 +1,7 @@
 #include "base/group_guard.hpp"
 
+#include "base/close_from.hpp"
+
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
