@@ -112,7 +112,10 @@ class Capabilities(unittest.TestCase):
         """Of each thread: its name, which set, and what is in it."""
         found = set()
         for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-            status = (task / "status").read_text()
+            try:
+                status = (task / "status").read_text()
+            except OSError:  # it has just ended
+                continue
             name = re.search(r"^Name:\t(.*)$", status, re.MULTILINE)[1]
             found |= {(name, kind, int(bits, 16)) for kind, bits in re.findall(r"^Cap(Eff|Prm|Bnd|Amb):\t(\w+)$", status, re.MULTILINE)}
         return found

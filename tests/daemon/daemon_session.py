@@ -410,12 +410,22 @@ def is_running(process: int) -> bool:
 
 
 def setters_of(zeusd: int) -> list[int]:
+    """`zeusd` may also be the process that started it in namespaces of its own."""
     found = []
     for task in pathlib.Path(f"/proc/{zeusd}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            name = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]
-            if name.endswith((b"zeus_setter", b"zeus_command_setter")):
-                found.append(int(child))
+        try:
+            children = (task / "children").read_text().split()
+        except OSError:  # a thread that has just ended
+            continue
+        for child in children:
+            try:
+                name = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]
+                if name.endswith((b"zeus_setter", b"zeus_command_setter")):
+                    found.append(int(child))
+                elif name.endswith(b"zeusd"):
+                    found += setters_of(int(child))
+            except OSError:  # it has just ended
+                continue
     return found
 
 

@@ -3,6 +3,7 @@ comparison of that log with the audit log, and what a daemon has open."""
 
 import argparse
 import collections
+import contextlib
 import ctypes
 import dataclasses
 import datetime
@@ -261,12 +262,14 @@ class Held:
         proc = pathlib.Path(f"/proc/{process}")
         kinds = collections.Counter()
         for one in (proc / "fd").iterdir():
-            try:
+            with contextlib.suppress(FileNotFoundError):  # it has just been closed
                 kinds[re.sub(r":\[\d+\]$", "", os.readlink(one))] += 1
-            except FileNotFoundError:
-                pass
-        tasks = list((proc / "task").iterdir())
-        return cls(kinds, len(tasks), sum(len((task / "children").read_text().split()) for task in tasks))
+        threads, children = 0, 0
+        for task in (proc / "task").iterdir():
+            with contextlib.suppress(OSError):  # it has just ended
+                children += len((task / "children").read_text().split())
+                threads += 1
+        return cls(kinds, threads, children)
 
     def beyond(self, fresh: "Held") -> dict[str, int]:
         more = {kind: count - fresh.descriptors[kind] for kind, count in self.descriptors.items()

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,12 @@ def truth_at(points: list, at: float) -> float:
         if begin <= at <= end:
             return less + (more - less) * (at - begin) / (end - begin) if end > begin else more
     raise AssertionError(f"the truth goes from {points[0][0]} to {points[-1][0]}, not to {at}")
+
+
+def accepts(path: str) -> bool:
+    """Its file alone is there before it listens."""
+    with socket.socket(socket.AF_UNIX) as tried:
+        return tried.connect_ex(path) == 0
 
 
 class Node:
@@ -136,7 +143,7 @@ class WatchingNodes(unittest.TestCase):
             ahead = AHEAD if number == 1 and may_be_ahead() else 0
             self.nodes.append(Node(pathlib.Path(folder.name) / str(number), number, ahead))
             self.addCleanup(self.nodes[-1].kill_all)
-        wait_until(lambda: all(os.path.exists(node.socket) for node in self.nodes))
+        wait_until(lambda: all(accepts(node.socket) for node in self.nodes))
 
     def test_each_joule_is_counted_once_whatever_a_daemon_does(self):
         watch = Watch(*(node.socket for node in self.nodes))
@@ -180,7 +187,7 @@ class WatchingNodes(unittest.TestCase):
         self.assertRegex(done.stdout, r"all +GPUs .*  missing: /nonexistent/s\.sock\n")
 
     def test_it_reports_that_no_node_answers(self):
-        done = subprocess.run([program, "watch", "/nonexistent/s.sock", "--duration", "0.5", "--json"],
+        done = subprocess.run([program, "watch", "/nonexistent/s.sock", "--duration", "2", "--json"],
                               capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no node has answered", done.stderr)
@@ -194,16 +201,16 @@ class WatchingNodes(unittest.TestCase):
                 self.assertIn("is not an address", done.stderr)
 
     def test_a_node_may_be_an_http_address_or_a_socket_in_this_folder(self):
-        socket = pathlib.Path(self.nodes[0].socket)
-        for node in ("unix:" + socket.name, socket.name):
-            done = subprocess.run([program, "watch", node, "--duration", "0.5", "--json"], cwd=socket.parent,
+        path = pathlib.Path(self.nodes[0].socket)
+        for node in ("unix:" + path.name, path.name):
+            done = subprocess.run([program, "watch", node, "--duration", "2", "--json"], cwd=path.parent,
                                   capture_output=True, text=True, check=False, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
         done = subprocess.run([program, "watch", "http://127.0.0.1:0"], capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual((done.returncode, "port 0" in done.stderr), (2, True), done.stderr)
 
     def test_a_sockets_path_may_follow_unix(self):
-        done = subprocess.run([program, "watch", f"unix:{self.nodes[0].socket}", "--duration", "0.5", "--json"],
+        done = subprocess.run([program, "watch", f"unix:{self.nodes[0].socket}", "--duration", "2", "--json"],
                               capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -17,7 +17,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = {"zeus": ROOT / "tests" / "golden" / "cli", "zeusd": ROOT / "tests" / "golden" / "zeusd"}
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
-COMMAND = re.compile(r"(?:^|(?<!from)[\s|(]|build/bin/)(zeusd?) (?=[a-z@-])(.*)")
+COMMAND = re.compile(r"(?:^|(?<!from)[\s|(]|(?<!\.py )build/bin/)(zeusd?) (?=[a-z@-])(.*)")
 MAKE = re.compile(r"(?:^|[\s(])make ([a-z]+)(?=$|[\s;,])")
 CTEST = re.compile(r"ctest (?:[^`\n]*? )?-R '?([^'`\s]+)")
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

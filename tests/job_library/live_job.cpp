@@ -1,7 +1,8 @@
 // A recurrence on this machine's GPUs, for live_job_test.py and fronts_test.py:
 //   live_job NAME steps|epochs [EPOCH|begins]
 // With marked steps, or with epochs alone. Prints the limit under which the training ended. In the middle of EPOCH it
-// stops itself, until SIGCONT. With "begins", it prints that after its first steps.
+// stops itself, until SIGCONT. With "begins", it prints that after its first steps, and waits while a file `hold`
+// exists.
 #include <zeus/job.hpp>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -39,9 +41,13 @@ void recur(const char* name, bool steps, int stops_in, bool says) {
         if (says && epoch == 1 && i == 2) {
           std::puts("begins");
           std::fflush(stdout);
+          while (std::filesystem::exists("hold")) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
+          }
         }
         std::this_thread::sleep_for(std::chrono::milliseconds{steps ? 11 : 1});
-        error *= steps ? 0.9975 : 0.9995;
+        // With epochs alone, long enough that a slice which a busy machine disturbs is repeated before the target.
+        error *= steps ? 0.9975 : 0.9998;
       }
       attempt->report(1.0 - error);
     }

@@ -147,7 +147,7 @@ class Publications(unittest.TestCase):
         counts = [0, 0]
 
         def learn(batch):
-            time.sleep(0.002)  # so that an epoch is long enough to measure a limit
+            time.sleep(0.005)  # so that an epoch is long enough to measure a limit
             names["optim"].zero_grad()
             nn.functional.cross_entropy(names["model"](batch[0]), batch[1]).backward()
             names["optim"].step()

@@ -89,14 +89,17 @@ class Events(unittest.TestCase):
             other.kill()
             other.start()
         last = self.entries(writer)
-        until = time.monotonic() + session.PATIENCE
+        written = time.monotonic()
+        until = written + session.PATIENCE
         while time.monotonic() < until and any(not one.seen or one.seen[-1] < last for one in readers):
             time.sleep(0.1)
+        took = time.monotonic() - written
         for reader in readers:
             reader.over.set()
         for reader in readers:
             reader.thread.join()
-        print(f"{last} entries, {sum(reader.cuts for reader in readers)} connections of {len(readers)} readers")
+        print(f"{last} entries, {sum(reader.cuts for reader in readers)} connections of {len(readers)} readers, the last entry after "
+              f"{took:.1f} s")
         for reader in readers:
             self.assertEqual(reader.seen, list(range(1, last + 1)))
 
