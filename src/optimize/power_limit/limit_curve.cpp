@@ -1,6 +1,5 @@
 #include "optimize/power_limit/limit_curve.hpp"
 
-#include "base/student_quantile.hpp"
 #include "records/energy.hpp"
 
 #include <algorithm>
@@ -28,8 +27,6 @@ constexpr double smooth_over = 0.3;
 // adds to the logarithm of a ratio. Enough for nine of ten trainings whose steps drift by up to 20 % in a run
 // (tests/run/run_truth --alone).
 constexpr double drift_between_limits = 0.01;
-// Standard deviations in the half-width of a 95 % interval, since the scatter itself is found from few limits.
-constexpr double half_width_of_few = student_quantile(10);
 // Where a power comes so close to the waiting power, the curve says nothing.
 constexpr double least_room = 0.03;
 
@@ -54,7 +51,7 @@ std::vector<Point> points_of(std::span<const records::PowerMeasurement> limits) 
   return points;
 }
 
-// A mean and a variance over weighted normal distributions.
+// A mean and a variance over weighted normal distributions. That the scatter is found from few limits is part of it.
 class Mixture {
  public:
   void add(double log_weight, double mean, double variance) {
@@ -226,7 +223,7 @@ class CurveFit {
 
 RelativeChange change_of(double log_ratio, double deviation) {
   const double ratio = std::exp(log_ratio);
-  return {.value = ratio - 1.0, .half_width = ratio * half_width_of_few * deviation};
+  return {.value = ratio - 1.0, .half_width = ratio * records::normal_95 * deviation};
 }
 
 // Of the logarithm of a power. Its energy and time scatter together, so that what is left is the counter's.
