@@ -107,11 +107,12 @@ int JobRun::run_alone() {
   complain();
   if (const auto reason = training_->command().why_not_run()) {
     messages_.warn(*reason);
-  } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
-    messages_.say(ended_text(exit_code_, alone_text(*result, options_.max_slowdown.has_value(), options_.rates)));
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->trial().close();
-    messages_.say(ended_text(exit_code_, taken_text(taken, options_.rates)));
+    const std::optional<TrainingResult>& result = training_->optimized();
+    messages_.say(ended_text(exit_code_, result ? alone_text(of_the_command(*result, taken),
+                                                             options_.max_slowdown.has_value(), options_.rates)
+                                                : taken_text(taken, options_.rates)));
   }
   note_alone();
   return exit_code_;
@@ -119,13 +120,10 @@ int JobRun::run_alone() {
 
 void JobRun::note_alone() {
   record_.training = training_->optimized();
-  if (record_.training) {
-    record_.time = record_.training->time;
-    record_.take(record_.training->energy, "the energy of a GPU is unknown");
-  } else if (gpus_.none()) {
+  record_.no_training = "its power limit was not chosen";
+  if (gpus_.none()) {
     record_.time = place_.clock.now() - began_;
   } else {
-    record_.no_training = "its power limit was not chosen";
     const jobs::Try::Taken taken = training_->trial().close();
     record_.time = taken.time;
     record_.take(taken.sum(), taken.unknown);

@@ -288,6 +288,18 @@ bool has_saved(const records::RecurrenceView& recurrence) {
              std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty->value());
 }
 
+TrainingResult of_the_command(TrainingResult result, const jobs::Try::Taken& taken) {
+  const std::optional<Energy> all = taken.sum();
+  if (result.prediction) {
+    // A limit changes the steps alone.
+    result.prediction->time += taken.time - result.time;
+    result.prediction->energy.value += all && result.energy ? all->value - result.energy->value : Joules{};
+  }
+  result.time = taken.time;
+  result.energy = all;
+  return result;
+}
+
 std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, const records::EnergyRates& rates) {
   const std::string again = result.applied && !result.unoptimized.empty() ? "; " + result.unoptimized : "";
   std::string text = fmt::format(

@@ -58,6 +58,8 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
                             const records::EnergyRates& rates = {});
 // Whether it saved energy against the default by more than the uncertainty.
 bool has_saved(const records::RecurrenceView& recurrence);
+// With the time and energy of the whole command in place of those of its steps.
+TrainingResult of_the_command(TrainingResult result, const jobs::Try::Taken& taken);
 // The same line for a command without a job. Where its slowdown is bounded, it says what the next lower limit would
 // take.
 std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, const records::EnergyRates& rates = {});

@@ -5,6 +5,24 @@
 
 namespace zeus::trial_sessions {
 
+namespace {
+
+// Adds what an earlier session of the same training took.
+void add(TrainingResult& result, const TrainingResult& earlier) {
+  result.time += earlier.time;
+  result.energy =
+      result.energy && earlier.energy ? std::optional{in_turn(*earlier.energy, *result.energy)} : std::nullopt;
+  result.cost = result.cost && earlier.cost ? std::optional{*result.cost + *earlier.cost} : std::nullopt;
+  result.profiling_steps += earlier.profiling_steps;
+  result.profiling_time += earlier.profiling_time;
+  for (EpochReport& epoch : result.epochs) {
+    epoch.number += earlier.epochs.size();
+  }
+  result.epochs.insert(result.epochs.begin(), earlier.epochs.begin(), earlier.epochs.end());
+}
+
+}  // namespace
+
 SessionGpus::SessionGpus(Parts parts, TrainingOptions base) : parts_{std::move(parts)}, base_{std::move(base)} {
 }
 
@@ -68,7 +86,11 @@ void SessionGpus::leave() {
   if (session_) {
     session_->finish();
     compared_ = session_->profile();
-    result_ = session_->result();
+    TrainingResult result = session_->result();
+    if (result_) {
+      add(result, *result_);
+    }
+    result_ = std::move(result);
     session_.reset();
   }
   heard_.choose(std::nullopt);

@@ -53,7 +53,7 @@ class SessionGpus final : public trial::Gpus {
     std::optional<Instant> until;
   };
   [[nodiscard]] const std::optional<Loss>& loss() const { return loss_; }
-  // Of the last session that is over.
+  // Of this training's sessions that are over, together; what was chosen is the last one's.
   [[nodiscard]] const std::optional<TrainingResult>& result() const { return result_; }
 
  private:

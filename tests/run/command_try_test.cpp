@@ -37,7 +37,8 @@ struct NoGuardian final : control::Guardian {
 // Never ends, and reports the result of `tell` each time that it is waited for.
 class EndlessCommand final : public Command {
  public:
-  explicit EndlessCommand(std::function<std::vector<trial::Progress>()> tell) : tell_{std::move(tell)} {}
+  EndlessCommand(std::function<std::vector<trial::Progress>()> tell, const Seconds& stood_still)
+      : tell_{std::move(tell)}, stood_still_{stood_still} {}
 
   std::vector<trial::Progress> wait(Seconds /*patience*/) override { return tell_(); }
   [[nodiscard]] std::optional<int> exit_code() const override { return std::nullopt; }
@@ -45,12 +46,13 @@ class EndlessCommand final : public Command {
   void end() override {}
   [[nodiscard]] bool told_to_end() const override { return false; }
   [[nodiscard]] std::optional<int> asked_to_end() override { return std::nullopt; }
-  [[nodiscard]] Seconds stood_still() const override { return {}; }
+  [[nodiscard]] Seconds stood_still() const override { return stood_still_; }
   [[nodiscard]] Seen seen() const override { return {}; }
   void between_its_output(const std::function<void(bool mid_line)>& write) override { write(false); }
 
  private:
   std::function<std::vector<trial::Progress>()> tell_;
+  const Seconds& stood_still_;
 };
 
 class CommandTryTest : public testing::Test {
@@ -69,9 +71,10 @@ class CommandTryTest : public testing::Test {
   // Of a command that reports this.
   CommandTry training(bool sets_limits, const std::function<std::vector<trial::Progress>()>& tell) {
     return {checked(options_), place_, gpus_, sets_limits,
-            [tell](const Command::Plan&) { return std::make_unique<EndlessCommand>(tell); }};
+            [this, tell](const Command::Plan&) { return std::make_unique<EndlessCommand>(tell, stood_still_); }};
   }
 
+  Seconds stood_still_;  // of the command, until now
   test::SteppedClock clock_;
   test::TemporaryFolder folder_;
   std::shared_ptr<backends::virtual_gpu::VirtualGpu> gpu_ = std::make_shared<backends::virtual_gpu::VirtualGpu>(
@@ -136,6 +139,29 @@ TEST_F(CommandTryTest, ComparesLimitsToTheEndWhetherStepsTakeAMillisecondOrTenSe
     EXPECT_TRUE(result.profile.complete) << step.value();
     EXPECT_GE(result.profile.measurements.size(), 3U) << step.value();
   }
+}
+
+TEST_F(CommandTryTest, AddsUpWhatComparingTookWhereItBeganAgain) {
+  draw(240_W);
+  options_.job.clear();
+  CommandTry training = this->training(true, [&]() -> std::vector<trial::Progress> {
+    pass(0.1_s);
+    return {trial::StepsDone{}};
+  });
+  training.trial().start(0, 1);
+  training.optimize();
+  const auto compare_for = [&](Seconds time) {
+    for (const Instant end = clock_.now() + time; clock_.now() < end;) {
+      (void)training.trial().go_on();
+    }
+  };
+  compare_for(2_s);
+  stood_still_ = 1_s;  // which drops what was measured
+  compare_for(2_s);
+  ASSERT_TRUE(training.trial().state().measuring);
+  training.trial().leave();
+  EXPECT_NEAR(training.optimized().value().profiling_time.value(), 4.0, 0.5);
+  EXPECT_NEAR(static_cast<double>(training.optimized().value().profiling_steps), 40.0, 5.0);
 }
 
 // The load is below all limits, so that they cost the same. In another training an epoch took 100 s and 200 W under the

@@ -352,7 +352,7 @@ class AsJson(Runs):
         self.assertEqual([one["outcome"] for one in record["tries"]], ["exhausted", "exhausted"])
 
     def test_without_a_job_it_is_what_was_found_of_the_limits(self):
-        steps = "for i in $(seq 400); do sleep 0.005; echo step $i; done"
+        steps = "sleep 2; for i in $(seq 400); do sleep 0.005; echo step $i; done"
         done = self.run_virtual("--power-limits", "250,150", "--profile-seconds", "0.05", "--json", "-", "--price", "0.36EUR",
                                 "--carbon", "360g", "--", "sh", "-c", steps)
         record = self.record(done)
@@ -360,6 +360,7 @@ class AsJson(Runs):
         self.assertEqual(record["reason"], {"job": "no job was named", "recurrence": "no job was named"})
         self.assertLessEqual({one["limit_w"] for one in record["training"]["profile"]["measurements"]}, {150, 250})
         self.assertAlmostEqual(record["energy_j"] / record["time_s"], 200, delta=60)
+        self.assertGreaterEqual(record["time_s"], record["training"]["time_s"] + 1, "its start belongs to the command")
         # A kilowatt-hour is 3.6 MJ.
         for key, per_joule in (("cost", 1e-7), ("carbon_g", 1e-4)):
             self.assertAlmostEqual(record[key]["value"], record["energy_j"] * per_joule, places=12)
