@@ -72,15 +72,16 @@ TEST(EventLoop, LooksAtADescriptorUntilThatIsGivenBackInRealTime) {
   Pipe pipe;
   int called = 0;
   EventLoop::Watch watch;
+  EventLoop::Watch end;
   watch = loop.when_readable(pipe.out.get(), [&] {
     char byte = 0;
     EXPECT_EQ(::read(pipe.out.get(), &byte, 1), 1);
     if (++called == 3) {
+      end = loop.after(30_ms, [&] { loop.stop(); });
       watch = {};  // by what it calls itself
     }
   });
   EXPECT_EQ(::write(pipe.in.get(), "abcd", 4), 4);
-  const EventLoop::Watch end = loop.after(30_ms, [&] { loop.stop(); });
   loop.run();
   EXPECT_EQ(called, 3);
   char byte = 0;
@@ -96,16 +97,23 @@ TEST(EventLoop, NotifiesEachOfSeveralWatchersInRealTime) {
   int second = 0;
   EventLoop::Watch one;
   EventLoop::Watch other;
+  EventLoop::Watch end;
+  const auto stop_after_both = [&] {
+    if (first > 0 && second > 0) {
+      end = loop.after(30_ms, [&] { loop.stop(); });
+    }
+  };
   one = loop.when_readable(pipe.out.get(), [&] {
     ++first;
+    stop_after_both();
     one = {};
   });
   other = loop.when_readable(pipe.out.get(), [&] {
     ++second;
+    stop_after_both();
     other = {};
   });
   pipe.in.close();
-  const EventLoop::Watch end = loop.after(30_ms, [&] { loop.stop(); });
   loop.run();
   EXPECT_EQ(first, 1);
   EXPECT_EQ(second, 1);

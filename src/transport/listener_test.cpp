@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -108,15 +109,24 @@ TEST(UnixListener, WaitsAMomentForWhatAKilledServerHasLeftOpenInRealTime) {
   const test::TemporaryFolder folder;
   const path at = folder.path() / "socket";
   pid_t child = -1;
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const FileDescriptor held{ends[0]};
+  FileDescriptor conflict_is_seen{ends[1]};
   {
     const UnixListener listener = listen_on_unix({.path = at});
     child = ::fork();
     if (child == 0) {
+      ::close(ends[1]);
+      char byte = 0;
+      while (::read(ends[0], &byte, 1) > 0) {
+      }
       ::usleep(100'000);
       ::_exit(0);
     }
   }
   EXPECT_EQ(kind_of_refusal([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
+  conflict_is_seen.close();
   const UnixListener listener = listen_on_unix({.path = at, .patience = 60_s});
   EXPECT_TRUE(connects(at));
   ::waitpid(child, nullptr, 0);

@@ -334,21 +334,32 @@ TEST(HttpServer, LimitsTheTimeOfEachPartInRealTime) {
   ServerLimits limits;
   limits.head_time = 50_ms;
   limits.body_time = 100_ms;
-  limits.idle_time = 400_ms;
   RunningServer running{answer_at_once, limits};
   RawClient slow_head{running.path()};
   slow_head.send("GET / HT");
   RawClient slow_body{running.path()};
   slow_body.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
-  RawClient silent{running.path()};
-  RawClient idle{running.path()};
-  idle.send(get("/"));
-  EXPECT_EQ(idle.status(), 200);
   EXPECT_TRUE(slow_head.until_end().starts_with("HTTP/1.1 408 "));
   EXPECT_TRUE(slow_body.until_end().starts_with("HTTP/1.1 408 "));
-  EXPECT_EQ(silent.until_end(), "");
-  EXPECT_EQ(idle.until_end(), "");
   EXPECT_EQ(running.server().refused(408), 2U);
+  EXPECT_TRUE(comes_true([&] { return running.server().connections() == 0; }));
+}
+
+TEST(HttpServer, ClosesIdleConnectionsInRealTime) {
+  ServerLimits limits;
+  limits.idle_time = 400_ms;
+  RunningServer running{answer_at_once, limits};
+  RawClient silent{running.path()};
+  int status = 0;
+  for (int i = 0; i < 20 && status != 200; ++i) {  // on a busy machine, the request may come too late
+    RawClient idle{running.path()};
+    idle.send(get("/"));
+    status = idle.status();
+    EXPECT_EQ(idle.until_end(), "");
+  }
+  EXPECT_EQ(status, 200);
+  EXPECT_EQ(silent.until_end(), "");
+  EXPECT_EQ(running.server().refused(408), 0U);
   EXPECT_TRUE(comes_true([&] { return running.server().connections() == 0; }));
 }
 
@@ -369,7 +380,8 @@ TEST(HttpServer, ClosesOnAClientThatSendsTooSlowlyInRealTime) {
 
 TEST(HttpServer, WaitsForALongBodyThatKeepsComingInRealTime) {
   ServerLimits limits;
-  limits.body_time = 2_s;
+  limits.head_time = 200_ms;  // deadlines are looked at as often as the shortest requires
+  limits.body_time = 2.8_s;   // pieces come in time even if the machine pauses for two seconds
   limits.body = 10UL * 1024 * 1024;
   const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
                                 exchange->answer({200, {}, std::to_string(exchange->request().body.size())});

@@ -5,9 +5,8 @@
 //     set      changes settings at random, releases and takes leases again, until SIGTERM; then it releases all
 //     fork     the same, beside four forked children that live on
 //     several  the same in two threads, each of which takes and ends several leases of the same GPUs
-//     lend     sets everything once, says `lends`, starts another holder (`borrow`), which says `child NUMBER` and
-//     borrows
-//              what it sets from this one, and renews until SIGTERM
+//     lend     sets everything once, says `lends`, reads a byte, starts another holder (`borrow`), which says
+//              `child NUMBER` and borrows what it sets from this one, and renews until SIGTERM
 //     borrow   as `set`, but takes no lease again: what it is told when it has lost one ends it
 //     renew    takes leases of three seconds, changes settings once, and renews until SIGTERM
 //     once     takes leases and releases them
@@ -200,6 +199,7 @@ void lend(HoldingProcess& process, const std::function<void()>& start) {
   process.change_all();
   std::puts("lends");
   std::fflush(stdout);
+  static_cast<void>(std::getchar());
   start();
   while (asked_to_end == 0) {
     process.renew();

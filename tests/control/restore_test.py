@@ -7,6 +7,7 @@ Without --bound, times are printed but not judged, because they depend on the ma
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -114,7 +115,7 @@ class Restore(unittest.TestCase):
         """A holder, as leader of a new process group; with `wait`, returns once it has changed something."""
         holder = subprocess.Popen(
             [options.holder, self.folder, options.guardian, mode, str(self.random.getrandbits(32))],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.holders.append(holder)
         if wait:
             self.assertEqual(holder.stdout.readline(), "leased\n", holder.poll() and holder.stderr.read())
@@ -272,6 +273,8 @@ class Restore(unittest.TestCase):
         self.assertEqual(lender.stdout.readline(), "lends\n", lender.poll() and lender.stderr.read())
         lent = self.gpus.settings()
         self.assertEqual([settings[0] for settings in lent], [125_000, 125_000])
+        lender.stdin.write("\n")  # only now is the child started, which sets others
+        lender.stdin.flush()
         child = int(lender.stdout.readline().split()[1])
         self.borrowed = self.random.random() < 0.8
         if self.borrowed:
@@ -393,8 +396,10 @@ class Restore(unittest.TestCase):
         self.assertNotEqual(int(parents[1]), holder.pid, "its end would be a SIGCHLD of the training loop")
         for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
             os.kill(guardian, signal_number)
-        open_files = {os.path.basename(path) for path in
-                      (os.readlink(entry) for entry in pathlib.Path(f"/proc/{guardian}/fd").iterdir())}
+        open_files = []
+        for entry in pathlib.Path(f"/proc/{guardian}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it has just been closed
+                open_files.append(os.readlink(entry))
         self.assertFalse([name for name in open_files if name.startswith("pipe:")], "it holds its holder's output open")
         kill(holder.pid)
         self.expect_put_back(time.monotonic())

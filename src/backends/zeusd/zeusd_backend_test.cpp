@@ -178,7 +178,7 @@ TEST_F(ZeusdBackendTest, TimesOfAnotherClockAreMovedToThisOne) {
 
 TEST_F(ZeusdBackendTest, WorkThatHangsIsAskedForOnceUntilItsPauseIsOver) {
   CannedDaemon daemon{{{"/discover", R"({"gpus":[],"cpus":[]})"}, {"/set", std::string{never}}, {"/read", "it"}}};
-  const std::shared_ptr<DaemonLink> link = daemon.link(clock_, {.moment = 0.1_s, .simple = 2_s});
+  const std::shared_ptr<DaemonLink> link = daemon.link(clock_, {.moment = 0.5_s, .simple = 0.5_s});
   const DeviceWork setting{.name = "setting GPU 0"};
   const auto set = [&](const DeviceWork& work) {
     return failure_of([&] { static_cast<void>(link->ask_in_passing("POST", "/set", {}, work)); });
