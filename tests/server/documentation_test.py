@@ -3,7 +3,6 @@
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,11 +25,6 @@ def sections() -> dict[str, list[str]]:
         blocks = re.findall(r"(?:^    .*\n)+", text, flags=re.MULTILINE)
         found[title] = [block for block in blocks if not block.lstrip().startswith("# nginx")]
     return found
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
 
 
 class Documentation(unittest.TestCase):
@@ -57,8 +51,9 @@ class Documentation(unittest.TestCase):
                         lines.append(line.strip())
                         ran += 1
             script = "\n".join(lines) + "\n"
-            for port in sorted(set(re.findall(r"847\d", script))):
-                script = script.replace(port, str(free_port()))
+            named = sorted(set(re.findall(r"847\d", script)))
+            ports = dict(zip(named, session.free_ports(len(named))))
+            script = re.sub(r"847\d", lambda port: str(ports[port[0]]), script)
             environment = session.environment() | {
                 "PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(folder), "DATABASE": postgres.create_database("jobs")}
             done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,

@@ -14,7 +14,7 @@ import unittest
 
 import server_session as session
 
-ENDS_S = 20.0  # a stream whose reader has lost the right to it
+ENDS_S = 60.0  # a stream whose reader has lost the right to it
 
 
 class Follower:

@@ -40,7 +40,7 @@ class ExistingPipelines(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             command = [program, "virtual", f"{RANKS}xA100", "--load", "constant:200W", "--", python, "-m", "torch.distributed.run",
                        "--standalone", "--nproc-per-node", RANKS, RANK, url, stages]
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300,
+            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=900,
                                   env={**kept, "OMP_NUM_THREADS": "1", "ZEUS_STATE_DIR": os.path.join(folder, "state")}, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stderr[-4000:])
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 import server_session as session
@@ -37,11 +36,13 @@ class Pipelines(unittest.TestCase):
         place = {"rank": 0, "dp_rank": 0, "pp_rank": 0, "tp_rank": 0, "available_frequencies": [1410, 1200]}
         self.assertEqual(server.ask("POST", f"/register_rank/{training}", place).status, 200)
         answers: list = []
+        sent = threading.Event()
 
         def wait() -> None:
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=session.PATIENCE)
             try:
                 connection.request("GET", f"/schedule/{training}?rank=0")
+                sent.set()
                 answer = connection.getresponse()
                 answers.append((answer.status, answer.read().decode()))
             except (http.client.HTTPException, OSError) as error:
@@ -52,7 +53,8 @@ class Pipelines(unittest.TestCase):
         thread = threading.Thread(target=wait)
         thread.start()
         self.addCleanup(thread.join, session.PATIENCE)
-        time.sleep(0.3)  # for the request to be on its way; if it is not, the test still holds
+        self.assertTrue(sent.wait(session.PATIENCE))
+        self.assertEqual(server.ask("GET", "/healthz").status, 200)  # read after the rank's request, so that one waits now
         return training, answers, thread
 
     def test_a_file_that_is_no_plan_is_refused_with_one_line_and_nothing_in_it_runs(self) -> None:

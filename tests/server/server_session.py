@@ -25,6 +25,18 @@ DEVICE = {"model": "NVIDIA A100", "gpus": 1, "max_power_w": 300.0, "power_limits
 OWNER = {"host": "node1", "place": "elsewhere", "pid": 4711, "started": 1, "command": "train"}
 
 
+def free_ports(count: int) -> list[int]:
+    """Below those that the kernel gives to connections, and others than a test beside this one gets."""
+    ports: list[int] = []
+    for port in range(20_000 + os.getpid() % 700 * 16, 32_000):
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            ports.append(port)
+        if len(ports) == count:
+            break
+    return ports
+
+
 def definition(**changes: Any) -> dict[str, Any]:
     """A job of three batch sizes, under the policy `zeus`."""
     whole = {"batch_sizes": [32, 64, 128], "default_batch_size": 64, "target": {"metric": 0.9, "higher_is_better": True},

@@ -71,14 +71,6 @@ class Certificates:
                 "-CAcreateserial", "-days", str(days), "-copy_extensions", "copy", "-out", f"{name}.pem")
 
 
-def free_ports(count: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
-        one.close()
-    return ports
-
-
 def documented() -> str:
     """The proxy's configuration of docs/server.md."""
     page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
@@ -91,7 +83,7 @@ class Nginx:
     def __init__(self, folder: pathlib.Path, certificates: Certificates, backend: str):
         self.folder, self.process = folder, None
         names = ("good", "wrong", "expired", "unknown", "alone", "old")
-        self.ports = dict(zip(names, free_ports(len(names))))
+        self.ports = dict(zip(names, session.free_ports(len(names))))
         text = re.sub(r"(server 10\.0\.0\.\d:8470; )+", f"server {backend}; ", documented())
         blocks = [self.block(text, "good", certificates)]
         of_server = text[text.index("server {"):]
