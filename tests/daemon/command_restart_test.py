@@ -6,7 +6,9 @@ commands.
     [--rounds N] [--seed S] [-k NAME]
 """
 
+import contextlib
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -34,6 +36,12 @@ class Helper:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
+
+    def finish(self) -> None:
+        """Returns once all that has come until now is done: connections are served one after the other."""
+        with socket.create_connection(("127.0.0.1", self.port)) as last:
+            last.shutdown(socket.SHUT_WR)
+            last.recv(1)
 
     def serve(self) -> None:
         while True:
@@ -64,6 +72,16 @@ def set_limits(where, gpu: int) -> None:
             time.sleep(0.05)
 
 
+def is_run_for(port: int) -> bool:
+    """Whether a command still runs that asks this helper."""
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended
+                if f"/dev/tcp/127.0.0.1/{port} ".encode() in (entry / "cmdline").read_bytes():
+                    return True
+    return False
+
+
 class Commands(FaultCase):
     def daemon(self, helper: Helper) -> WatchedDaemon:
         daemon = WatchedDaemon(options.zeusd, groups=("gpu-control", "gpu-read"))
@@ -92,7 +110,9 @@ class Commands(FaultCase):
             time.sleep(self.random.uniform(0.0, 0.3))
             daemon.kill_whole()
             self.end_clients()
-            time.sleep(0.3)
+            until(lambda: not is_run_for(helper.port), "the commands are gone as well")
+            helper.finish()
+            time.sleep(0.3)  # the guardian's time
             self.assertTrue(all(now != before for now, before in zip(self.driver.settings(), self.found)),
                             "the guardian cannot run commands")
             self.changed += 1

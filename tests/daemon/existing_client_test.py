@@ -100,6 +100,10 @@ class OnOneTransport:
         low, high = self.tree.seen(zone, told["before"], told["after"])
         self.assertTrue(low - step <= value <= high + step, (zone, low, value, high))
 
+    def least_power(self) -> int:
+        """0, or less if the zones have stood still for about as long as power is averaged over."""
+        return -1 if self.tree.longest_pause() > 0.05 else 0
+
     def zones(self, cpu: object) -> tuple[str, str]:
         return f"intel-rapl:{cpu}", f"intel-rapl:{cpu}/intel-rapl:{cpu}:0"
 
@@ -144,7 +148,7 @@ class Client:
             for zone, milliwatts in zip(self.zones(cpu), values, strict=True):
                 # It is averaged over at least a tenth of a second.
                 low, high = (self.tree.seen(zone, told[when], told[when])[0] for when in ("before", "after"))
-                self.assertTrue(0 < milliwatts * 0.1 <= (high - low) / 1000 + 1000, (zone, milliwatts, high - low))
+                self.assertTrue(self.least_power() < milliwatts * 0.1 <= (high - low) / 1000 + 1000, (zone, milliwatts, high - low))
 
     def look_at_settings(self, part: Part) -> None:
         first = driver.next_call()
@@ -174,7 +178,7 @@ class Client:
                 self.assertAlmostEqual(watts, WATTS, delta=2)
             for cpu, both in heard["cpu"].items():
                 for watts in both:
-                    self.assertTrue(0 < watts < 20 * 90, (cpu, both))
+                    self.assertTrue(self.least_power() < watts < 20 * 90 * max(1.0, self.tree.longest_pause()), (cpu, both))
         driver.load(1, "constant:120W")
         until(lambda: abs(driver.power(1) - 120_000) < 1000, "the driver says so")
         part.go_on()
@@ -203,7 +207,7 @@ class Client:
                                             lambda: driver.limit(1) == 150_000, lambda: driver.clock(1) <= 900,
                                             lambda: driver.clock(1) > 900, lambda: driver.limit(0) == driver.range(0)[1])):
                 told = part.told()
-                until(holds, f"{number}: {told}", patience=10)
+                until(holds, f"{number}: {told}")
                 if number != 2:  # which did not wait
                     self.assertEqual((told["limit"], told["persistence"]), ([driver.limit(gpu) for gpu in (0, 1)], True))
                 part.go_on()

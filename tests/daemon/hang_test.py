@@ -126,6 +126,14 @@ class Hangs(FaultCase):
         time.sleep(0.4 * options.hang)
         return begin, time.monotonic()
 
+    def rounds(self):
+        """Until as many as asked for were in time, which on a busy machine not each is."""
+        self.in_time = 0
+        for _ in range(options.rounds + 5):
+            if self.in_time < options.rounds:
+                yield
+        self.assertEqual(self.in_time, options.rounds, "rounds in time")
+
     def until_shortly_before(self, end: float) -> None:
         time.sleep(max(0.0, end - time.monotonic() - self.random.uniform(0.1, 0.3) * options.hang))
 
@@ -179,7 +187,7 @@ class Hangs(FaultCase):
 
     def test_a_setter_hangs(self):
         daemon = self.start()
-        for _ in range(options.rounds):
+        for _ in self.rounds():
             self.probers(daemon)
             self.clients.append(Client(daemon.socket, self.random.getrandbits(32), True, gpus=[HUNG]))
             before = self.before()
@@ -189,7 +197,7 @@ class Hangs(FaultCase):
             killed = self.kill_all()
             self.expect_hung_put_back(begun + options.hang)
             hung = self.struck(begun)
-            self.assertLess(killed, hung.begun + options.hang, "others were put back while it hung")
+            self.in_time += killed < hung.begun + options.hang
             self.note_requests(before, hung.begun, killed)
         self.report("a setter hangs")
         self.judge_requests()
@@ -198,7 +206,7 @@ class Hangs(FaultCase):
 
     def test_the_putting_back_hangs(self):
         daemon = self.start()
-        for _ in range(options.rounds):
+        for _ in self.rounds():
             self.probers(daemon)
             holder = Process(set_once, daemon.socket)
             self.clients.append(holder)
@@ -209,11 +217,14 @@ class Hangs(FaultCase):
             holder.kill()
             self.clients.remove(holder)
             self.until_shortly_before(begun + options.hang)
-            self.assertEqual(self.driver.limit(HUNG), 200_000, "it hangs")
+            limit, asked = self.driver.limit(HUNG), time.monotonic()
             killed = self.kill_all()
             self.expect_hung_put_back(begun + options.hang)
             hung = self.struck(begun)
             self.assertEqual((hung.process, hung.what), (daemon.setter(), "power_limit"))
+            if asked < hung.begun + options.hang:
+                self.assertEqual(limit, 200_000, "it hangs")
+                self.in_time += 1
             self.note_requests(before, hung.begun, killed)
         self.report("the putting back hangs")
         self.judge_requests()
@@ -248,7 +259,7 @@ class Hangs(FaultCase):
         daemon = self.start()
         hang = max(options.hang, PATIENCE_OF_CALLS + 0.5)
         answers: list[Request] = []
-        for _ in range(options.rounds):
+        for _ in self.rounds():
             self.probers(daemon, "1,2,3")
             asked = Notebook()
             self.clients += [Process(insist, daemon.socket, asked, number) for number in range(2)]
@@ -262,7 +273,9 @@ class Hangs(FaultCase):
             cleared = time.monotonic()
             self.expect_hung_put_back(cleared + hang)
             self.note_requests(before, begun, killed)
-            answers += [one for one in asked.requests(killed) if one.begun >= begun]
+            hanging = [one for one in asked.requests(killed) if one.begun >= begun]
+            self.in_time += bool(hanging)
+            answers += hanging
             asked.file.close()
         self.report("every call hangs")
         self.judge_requests()

@@ -82,6 +82,10 @@ class MovingTree:
         """Joules that were drawn between these times."""
         return self.zones[name].watts * (end - begin)
 
+    def longest_pause(self) -> float:
+        """For so long a zone may have stood still."""
+        return max((end - begin for begin, end in zip(self.steps, self.ended[1:])), default=0.0)
+
     def packages(self) -> dict[str, str]:
         """The zones that are packages, by their names."""
         return {(zone.file.parent / "name").read_text().strip(): name for name, zone in self.zones.items() if "/" not in name}

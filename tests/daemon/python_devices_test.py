@@ -111,12 +111,19 @@ class NvidiaDevices(Devices, unittest.TestCase):
         self.assertEqual(said.count("end with it and are put back"), 1, said)
 
     def test_setters_need_not_be_waited_for(self):
-        driver.fault("slow call=nvmlDeviceSetPowerManagementLimit delay=700ms times=2")
         self.addCleanup(driver.clear_faults)
-        before = [self.user.does(f"gpus[0].set_power_management_limit({limit}, block=False)") for limit in (150_000, 175_000)]
-        self.assertEqual([each["failure"] for each in before], [None, None])
-        self.assertEqual(self.limits(), FOUND, "it was waited for")
-        self.done("gpus[0].set_power_management_limit(125_000)")  # after those before it
+        for _ in range(5):
+            driver.fault("slow call=nvmlDeviceSetPowerManagementLimit delay=700ms times=2")
+            before = [self.user.does(f"gpus[0].set_power_management_limit({limit}, block=False)") for limit in (150_000, 175_000)]
+            self.assertEqual([each["failure"] for each in before], [None, None])
+            if (limits := self.limits()) == FOUND:
+                break
+            # On a busy machine, they may have been done before this has looked.
+            until(lambda: self.limits()[0] == 175_000, "both are done")
+            until(lambda: self.user.does("gpus[0].set_power_management_limit(200_000)")["failure"] is None, "it is set")
+        self.assertEqual(limits, FOUND, "it was waited for")
+        # After those before it, which on a busy machine may last longer than it is waited for.
+        until(lambda: self.user.does("gpus[0].set_power_management_limit(125_000)")["failure"] is None, "it is set")
         self.assertEqual(self.limits(), [125_000, 200_000])
         self.done("gpus[0].set_power_management_limit(1_000_000, block=False)")
         self.assertIn("could not be set", self.user.end())
@@ -153,10 +160,16 @@ class NvidiaDevices(Devices, unittest.TestCase):
     def test_what_was_set_is_set_again_after_a_restart(self):
         self.done("gpus[0].set_power_management_limit(150_000)")
         for how in (signal.SIGTERM, signal.SIGKILL):
-            self.daemon.process.send_signal(how)
-            self.daemon.process.wait(daemon_session.PATIENCE)
-            until(lambda: self.limits() == FOUND, "what the daemon held is put back")
-            self.daemon.start()
+            for _ in range(5):
+                ended = time.monotonic()
+                self.daemon.process.send_signal(how)
+                self.daemon.process.wait(daemon_session.PATIENCE)
+                until(lambda: self.limits() == FOUND, "what the daemon held is put back")
+                self.daemon.start()
+                if time.monotonic() - ended < 2.5:
+                    break
+                # A process that was without the daemon for 3 s has lost its lease.
+                until(lambda: self.user.does("gpus[0].set_power_management_limit(150_000)")["failure"] is None, "it is set")
             began = time.monotonic()
             until(lambda: self.limits() == [150_000, 200_000], "it is set again")
             took = time.monotonic() - began

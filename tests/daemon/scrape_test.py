@@ -173,10 +173,19 @@ class Scrapes(unittest.TestCase):
 
     def test_a_gpu_that_hangs_is_missing_and_not_as_it_was(self):
         self.assertEqual(set(self.scrape().joules), {0, 1})
-        driver.fault("slow delay=3s call=nvmlDeviceGet* gpu=1 times=1")
-        missing = until(lambda: (one := self.scrape()) and set(one.joules) == {0} and one, "it is missing", 60.0)
+        hung = -10.0
+
+        def is_missing() -> Scrape | None:
+            nonlocal hung
+            if time.monotonic() > hung + 5.0:  # again, if it was over before a busy daemon has noticed
+                driver.fault("slow delay=3s call=nvmlDeviceGet* gpu=1 times=1")
+                hung = time.monotonic()
+            one = self.scrape()
+            return one if set(one.joules) == {0} else None
+
+        missing = until(is_missing, "it is missing")
         self.assertEqual([set(missing.of(f"zeusd_gpu_{name}")) for name in ("power_watts",)], [{0}])
-        self.assertEqual(until(lambda: len((one := self.scrape()).joules) == GPUS and one.joules.keys(), "it is back", 10.0), {0, 1})
+        self.assertEqual(until(lambda: len((one := self.scrape()).joules) == GPUS and one.joules.keys(), "it is back"), {0, 1})
 
     def test_a_gpu_that_is_lost_at_the_start_leaves_the_others_their_numbers(self):
         driver.fault("lost gpu=0")
@@ -206,10 +215,12 @@ class Scrapes(unittest.TestCase):
             self.scrape()
         driver.clear_faults()
         self.restart(signal.SIGTERM)  # which opens GPUs that were lost at the last start
-        last = until(lambda: len((one := self.scrape()).joules) == GPUS and one, "all are back", 10.0)
+        last = until(lambda: len((one := self.scrape()).joules) == GPUS and one, "all are back")
         moments.append((last.begun + last.ended) / 2)
         joules.append(last.joules)
-        pathlib.Path(options.told).write_text(json.dumps({"moments": moments, "joules": joules, "restarts": self.restarts}))
+        unsure = sum(one.ended - one.begun for one in (first, last)) / 2
+        pathlib.Path(options.told).write_text(json.dumps({"moments": moments, "joules": joules, "restarts": self.restarts,
+                                                          "unsure": unsure}))
 
 
 def truth_at(points: list, at: float) -> float:
@@ -227,7 +238,7 @@ def compare(told: dict, truth: dict) -> bool:
         counted = told["joules"][1][str(gpu["index"])] - told["joules"][0][str(gpu["index"])]
         used = truth_at(gpu["energy_j"], end) - truth_at(gpu["energy_j"], begin)
         # Over less than a minute, the counter's period and the length of a scrape matter.
-        allowed = 0.01 * used + (0.0 if options.seconds >= 60 else 3 * COUNTER_PERIOD * MOST_WATTS)
+        allowed = 0.01 * used + (0.0 if options.seconds >= 60 else (3 * COUNTER_PERIOD + told["unsure"]) * MOST_WATTS)
         print(f"GPU {gpu['index']}: {counted:.1f} J told over {end - begin:.1f} s and {told['restarts']} restarts, {used:.1f} J used: "
               f"{100 * (counted / used - 1):+.2f} %", flush=True)
         well = well and abs(counted - used) <= allowed

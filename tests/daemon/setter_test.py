@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import daemon_session
@@ -157,14 +158,16 @@ class AHostileZeusd(Case):
     def test_writes_refusals_that_are_text_alone_and_few(self):
         zeusd = self.zeusd()
         text = b'"}\n{"what": "forged"'
+        begun = time.monotonic()
         for _ in range(500):
             zeusd.audit.send(LINE.pack(0, len(text), text, 3, b"/gp", 0, b"", 3, b"403"))
         zeusd.audit.send(LINE.pack(1, 0, b"", 0, b"", 0, b"", 0, b""))  # answered when all before it are done
         self.assertEqual(struct.unpack_from("=Q", zeusd.audit.recv(65536)), (0,))
+        took = time.monotonic() - begun
         self.assertEqual(zeusd.end(), 0)
         lines = [json.loads(line) for line in zeusd.audit_log.read_text().splitlines()]
         self.assertEqual({(one["why"], one["what"], one["who"]) for one in lines}, {("refused", "/gp", text.decode())})
-        self.assertLessEqual(len(lines), 300, "100 a second")
+        self.assertLessEqual(len(lines), 300 + 100 * took, "100 a second")
 
 
 class AForeignSetter(Case):

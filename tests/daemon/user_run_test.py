@@ -146,13 +146,17 @@ class UserRuns(unittest.TestCase):
     def chosen(self, run: subprocess.Popen) -> int:
         """The limit that a run keeps after it has tried some."""
         tried, last, since = set(), FOUND, time.monotonic()
+        looked = since
 
         def is_settled() -> bool:
-            nonlocal last, since
+            nonlocal last, since, looked
+            before, looked = looked, time.monotonic()
+            if looked - before > 0.5:
+                since = looked  # a pause of the whole machine shows nothing
             if (limit := self.gpu.limit(0)) != last:
-                last, since = limit, time.monotonic()
+                last, since = limit, looked
                 tried.add(limit)
-            return len(tried) > 2 and time.monotonic() - since > max(1.5, SETTLED * options.profile_seconds) or run.poll() is not None
+            return len(tried) > 2 and looked - since > max(1.5, SETTLED * options.profile_seconds) or run.poll() is not None
 
         until(is_settled, "a limit is chosen", 180)
         self.assertIsNone(run.poll(), run.stderr.read() if run.poll() is not None else "")
@@ -219,14 +223,23 @@ class UserRuns(unittest.TestCase):
 
     def test_a_restart_of_the_daemon_in_mid_run_goes_on(self):
         daemon = self.daemon()
-        run = self.start(*self.training(1_000_000, "--power-limits", "100,125,250"))
+        words = self.training(1_000_000, "--power-limits", "100,125,250")
+        run = self.start(*words)
         limit = self.chosen(run)
         for round_of in range(2 * options.rounds):
-            daemon.end(signal.SIGTERM if round_of % 2 == 0 else signal.SIGKILL)
-            until(lambda: self.gpu.limit(0) == FOUND, "what the daemon held is put back")
-            time.sleep(0.3)
-            daemon.start()
-            took = seconds_until(lambda: self.gpu.limit(0) == limit or run.poll() is not None, "its limit is in force again", 20)
+            for _ in range(5):
+                ended = time.monotonic()
+                daemon.end(signal.SIGTERM if round_of % 2 == 0 else signal.SIGKILL)
+                until(lambda: self.gpu.limit(0) == FOUND, "what the daemon held is put back")
+                time.sleep(0.3)
+                daemon.start()
+                if time.monotonic() - ended < 2.5:
+                    break
+                # A run that was without the daemon for 3 s goes on without its lease.
+                self.end_of(run)
+                run = self.start(*words)
+                limit = self.chosen(run)
+            took = seconds_until(lambda: self.gpu.limit(0) == limit or run.poll() is not None, "its limit is in force again")
             self.assertIsNone(run.poll())
             self.judge("its limit in force again after a restart", took)
         self.assertIn("was restarted", self.end_of(run))
@@ -272,7 +285,8 @@ class UserRuns(unittest.TestCase):
                 if options.bound is not None:
                     self.assertLessEqual(abs(off), energy["uncertainty"])
                 else:
-                    self.assertLess(abs(off), energy["value"] / 2)
+                    stood_still = tree.longest_pause() * tree.zones[zones[package] + below].watts
+                    self.assertLess(abs(off), energy["value"] / 2 + stood_still)
 
     def test_a_daemon_that_does_not_answer_costs_one_warning(self):
         done = self.run_as_user("measure", "--", "true", ZEUSD_SOCK_PATH=str(self.folder / "nobody.sock"))
