@@ -8,12 +8,14 @@
 This process itself opens no GPU, for the virtual driver does not outlive a fork.
 """
 
+import contextlib
 import faulthandler
 import importlib
 import json
 import multiprocessing
 import os
 import pathlib
+import random
 import signal
 import socket
 import sys
@@ -27,9 +29,12 @@ PATIENCE = 560.0  # seconds; a rank that takes longer hangs
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Below those that the system gives to connections, so that no other program's takes it before it is bound."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as listener:
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def run(module: str, arguments: list, environment: dict, output: pathlib.Path) -> None:

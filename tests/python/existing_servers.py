@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import socket
 import subprocess
 import sys
@@ -44,9 +45,12 @@ uvicorn.run("zeus.optimizer.pipeline_frequency.server.router:app", port=port, lo
 
 
 def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """Below those that the system gives to connections, so that no other program's takes it before it is bound."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as taken:
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 class ExistingServer:

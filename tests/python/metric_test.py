@@ -176,7 +176,7 @@ class Pushed(Case):
             process_pipe = spawned.Queue()
             process = spawned.Process(target=energy_monitoring_loop, args=("e", process_pipe, [], [0], 1, address, "process"))
             process.start()
-            for _ in range(400):
+            for _ in range(1200):
                 text = get(f"http://{address}/metrics")
                 if samples(text, "thread") and samples(text, "process"):
                     break

@@ -680,7 +680,7 @@ class OnVirtualGpus(unittest.TestCase):
         child = subprocess.run([sys.executable, "-c", PREAMBLE + script], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(child.returncode, -signal.SIGKILL, child.stderr)
         self.assertIn("limit 100.0", child.stdout)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while limits() != self.found and time.monotonic() < deadline:
             time.sleep(0.05)
 

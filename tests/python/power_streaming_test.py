@@ -74,7 +74,7 @@ class RealDaemon(unittest.TestCase):
             if len(readings[self.socket].gpu_power_w) == 2:
                 break
         self.assertEqual(set(readings[self.socket].gpu_power_w), {0, 1})
-        self.assertLess(abs(readings[self.socket].timestamp_s - time.time()), 2)
+        self.assertLess(abs(readings[self.socket].timestamp_s - time.time()), 60)
         for watts in readings[self.socket].gpu_power_w.values():
             self.assertTrue(50 < watts < 320, watts)
         copied = client.get_power()
@@ -125,8 +125,8 @@ class RealDaemon(unittest.TestCase):
         wait_until(lambda: heard)
         began = time.monotonic()
         client.stop()
-        self.assertLess(time.monotonic() - began, 2)
-        reader.join(10)
+        self.assertLess(time.monotonic() - began, 20)
+        reader.join(60)
         self.assertFalse(reader.is_alive())
         self.assertTrue(heard)
         self.assertFalse(any(stream._thread.is_alive() for stream in client._streams))
@@ -141,6 +141,7 @@ class RealDaemon(unittest.TestCase):
         self.assertEqual((PowerReadings(), CpuPowerReading()), (PowerReadings(0.0, {}, {}), CpuPowerReading(0.0, None)))
 
 
+AHEAD_S = 300  # by so much the clock of a misbehaving server is ahead
 EVENT = b'data: {"timestamp_ms":%d,"gpu_id":0,"power_mw":%d}\n\n'
 
 
@@ -161,7 +162,7 @@ class Misbehaving(socketserver.BaseRequestHandler):
                 self.request.sendall(Misbehaving.wrong_times.pop())
                 continue
             elif path == b"/time":
-                body = b'{"timestamp_ms":%d}' % ((time.time() + 3) * 1000)
+                body = b'{"timestamp_ms":%d}' % ((time.time() + AHEAD_S) * 1000)
             else:
                 self.stream()
                 return
@@ -174,7 +175,7 @@ class Misbehaving(socketserver.BaseRequestHandler):
             return
         self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\ndata: nonsense\n\n")
         if self.then != "empty":
-            self.request.sendall(EVENT % ((time.time() + 3) * 1000, 150000 + len(self.streams)))
+            self.request.sendall(EVENT % ((time.time() + AHEAD_S) * 1000, 150000 + len(self.streams)))
         if self.then == "silent":
             self.request.recv(1)
 
@@ -211,7 +212,7 @@ class OddServers(unittest.TestCase):
     def test_times_are_of_this_machines_clock(self):
         client = self.streaming("silent")
         wait_until(client.get_power)
-        self.assertLess(abs(client.get_power()[self.socket].timestamp_s - time.time()), 1)
+        self.assertLess(abs(client.get_power()[self.socket].timestamp_s - time.time()), AHEAD_S / 5)
 
     def test_a_stream_that_ends_is_taken_up_after_pauses_that_grow(self):
         self.streaming("empty")

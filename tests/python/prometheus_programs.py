@@ -1,6 +1,7 @@
 """Debian's Pushgateway and Prometheus, for tests, and the reading of what they answer."""
 
 import contextlib
+import random
 import re
 import shutil
 import socket
@@ -35,9 +36,12 @@ def key(name: str, window: str, index: int, **more: str) -> tuple:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    """Below those that the system gives to connections, so that no other program's takes it before it is bound."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as found:
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager
