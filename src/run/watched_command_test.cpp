@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace zeus::run {
 namespace {
@@ -30,7 +32,13 @@ class WatchedCommandTest : public testing::Test {
             .patterns = patterns,
             .output = file_.get(),
             .error = file_.get(),
-            .grace = Seconds{0.2}};
+            .grace = long_enough};
+  }
+  // Of a command that must be killed.
+  WatchedCommand::Plan impatient(const std::string& script) {
+    WatchedCommand::Plan made = plan(script);
+    made.grace = Seconds{0.2};
+    return made;
   }
   // Runs it to its end, and returns its progress in short form.
   std::string run(const WatchedCommand::Plan& plan) {
@@ -115,10 +123,29 @@ TEST_F(WatchedCommandTest, ReadsReportsFromTheVariablesFileWithoutInheritance) {
 }
 
 TEST_F(WatchedCommandTest, CountsProgressOnceIfItIsPrintedAndReported) {
-  const std::string text =
-      "for e in 1 2; do echo step >> $ZEUS_PROGRESS; sleep 0.2; echo step 1; echo acc 0.$e; sleep 0.2; "
-      "echo epoch >> $ZEUS_PROGRESS; sleep 0.2; done";
-  EXPECT_EQ(run(plan(text, {.metric = "acc ([0-9.]+)", .step = R"(step (\d+))"})), "s1m0.1e1s1m0.2e1");
+  // Goes on after each piece once that was seen, since what comes by different ways at the same time has no order.
+  const std::string text = "seen() { while [ ! -e " + path("$1") +
+                           " ]; do sleep 0.01; done; }; "
+                           "for e in 1 2; do echo step >> $ZEUS_PROGRESS; seen s$e; echo step 1; echo acc 0.$e; "
+                           "seen m$e; echo epoch >> $ZEUS_PROGRESS; done";
+  WatchedCommand command{plan(text, {.metric = "acc ([0-9.]+)", .step = R"(step (\d+))"}), clock_};
+  std::string expected;
+  std::string seen;
+  const std::vector<std::pair<const char*, const char*>> pieces{
+      {"s1", "s1"}, {"m1", "m0.1e1"}, {"s2", "s1"}, {"m2", "m0.2e1"}};
+  for (const auto& [file, piece] : pieces) {
+    expected += piece;
+    const Instant until = clock_.now() + long_enough;
+    while (seen.size() < expected.size() && clock_.now() < until) {
+      seen += describe(command.wait(long_enough));
+    }
+    ASSERT_EQ(seen, expected);
+    const std::ofstream made{path(file)};
+  }
+  while (!command.exit_code()) {
+    seen += describe(command.wait(long_enough));
+  }
+  EXPECT_EQ(seen, expected);
 }
 
 TEST_F(WatchedCommandTest, GivesTheCommandItsVariables) {
@@ -146,8 +173,7 @@ TEST_F(WatchedCommandTest, EndsTheWholeGroup) {
 // What it leaves behind becomes a child of this process, and looks alive until it is collected.
 TEST_F(WatchedCommandTest, DoesNotWaitForAGroupThatHasEndedInRealTime) {
   adopt_orphans();
-  WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
-  patient.grace = Seconds{20};
+  const WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
   WatchedCommand command{patient, clock_};
   wait_for(command, "ready");
   command.end();
@@ -165,8 +191,7 @@ TEST_F(WatchedCommandTest, DoesNotWaitForProcessesThatAreOnlyUncollectedInRealTi
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const pid_t runner = ::fork();
   if (runner == 0) {
-    WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
-    patient.grace = Seconds{40};
+    const WatchedCommand::Plan patient = plan("sleep 600 & : > " + path("ready") + "; wait");
     Instant told;
     {
       WatchedCommand command{patient, clock_};
@@ -188,7 +213,7 @@ TEST_F(WatchedCommandTest, DoesNotWaitForProcessesThatAreOnlyUncollectedInRealTi
 }
 
 TEST_F(WatchedCommandTest, KillsACommandThatDoesNotEnd) {
-  WatchedCommand command{plan("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+  WatchedCommand command{impatient("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
   wait_for(command, "ready");
   command.end();
   while (!command.exit_code()) {
@@ -212,7 +237,8 @@ TEST_F(WatchedCommandTest, KnowsThatASignalAskedForTheEnd) {
 TEST_F(WatchedCommandTest, KillsACommandThatIgnoresASignalThatEndsUs) {
   for (const int signal : {SIGTERM, SIGHUP}) {
     std::filesystem::remove(path("ready"));
-    WatchedCommand command{plan("trap '' TERM HUP; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+    WatchedCommand command{impatient("trap '' TERM HUP; : > " + path("ready") + "; while :; do sleep 0.01; done"),
+                           clock_};
     wait_for(command, "ready");
     ::kill(::getpid(), signal);
     while (!command.exit_code()) {
@@ -225,7 +251,7 @@ TEST_F(WatchedCommandTest, KillsACommandThatIgnoresASignalThatEndsUs) {
 }
 
 TEST_F(WatchedCommandTest, HeedsASignalThatWasNoticedBetweenTwoWaits) {
-  WatchedCommand command{plan("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+  WatchedCommand command{impatient("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
   wait_for(command, "ready");
   ::kill(::getpid(), SIGTERM);
   EXPECT_EQ(command.asked_to_end(), SIGTERM);
@@ -236,8 +262,8 @@ TEST_F(WatchedCommandTest, HeedsASignalThatWasNoticedBetweenTwoWaits) {
 }
 
 TEST_F(WatchedCommandTest, LetsAnInterruptBeHandledOnceAndEndsWithTheSecond) {
-  WatchedCommand command{plan("trap ': > " + path("once") + "' INT; trap '' TERM; : > " + path("ready") +
-                              "; while :; do sleep 0.01; done"),
+  WatchedCommand command{impatient("trap ': > " + path("once") + "' INT; trap '' TERM; : > " + path("ready") +
+                                   "; while :; do sleep 0.01; done"),
                          clock_};
   wait_for(command, "ready");
   ::kill(::getpid(), SIGINT);

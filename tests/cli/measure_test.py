@@ -209,7 +209,10 @@ class Measure(unittest.TestCase):
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(lines), 3)
         last = lines[-1]["gpus"][0]
-        self.assertAlmostEqual(last["power_w"], 200, delta=30)
+        # On a busy machine, one interval is long and those after it are short.
+        begins = [0.0, *(line["elapsed_s"] for line in lines)]
+        judged = [line["gpus"][0] for begin, line in zip(begins, lines) if line["elapsed_s"] - begin > 0.2]
+        self.assertAlmostEqual(judged[-1]["power_w"], 200, delta=30)
         self.assertAlmostEqual(last["energy_j"], 200 * lines[-1]["elapsed_s"], delta=25)
         self.assertEqual(last["power_limit_w"], 400)
 

@@ -4,6 +4,7 @@ Existing files are never destroyed, and lost output is reported.
   output_test.py PROGRAM
 """
 
+import contextlib
 import os
 import pathlib
 import pty
@@ -293,12 +294,14 @@ class OnATerminal(unittest.TestCase):
                     self.assertEqual(texts["auto"], texts["never"])
 
     def test_what_ends_sooner_says_nothing(self):
-        process, end = self.start("xterm", "--recurrences", "1")
-        self.assertIn(b'"policy"', process.communicate(timeout=60)[0])
-        try:
+        for _ in range(5):
+            began = time.monotonic()
+            process, end = self.start("xterm", "--recurrences", "1")
+            self.assertIn(b'"policy"', process.communicate(timeout=60)[0])
+            if time.monotonic() - began < 1.9:  # a busy machine may take longer, and then something is said
+                break
+        with contextlib.suppress(OSError):  # the end of a terminal whose writer has gone
             self.assertEqual(self.written(end, 1), "")
-        except OSError:
-            pass  # the end of a terminal whose writer has gone
 
 
 if __name__ == "__main__":

@@ -30,13 +30,13 @@ import side_by_side  # noqa: E402
 program = ""
 kills = 6
 PATIENCE_S = 60
-# A size of 10 takes about four times as long as one of 40, whatever the machine's load.
+# A size of 40 takes a second less than each other, so that it is the cheapest on a busy machine too.
 TRAINER = textwrap.dedent("""
     import os, sys, time
     size, epochs = int(sys.argv[1]), int(sys.argv[2])
     print("training", flush=True)
     for epoch in range(1, epochs + 1):
-        time.sleep(4 / size)
+        time.sleep(0.02 if size == 40 else 0.4)
         print(f"epoch {epoch} accuracy {epoch / epochs:.3f}", flush=True)
         while os.path.exists("hold"):
             time.sleep(0.01)
@@ -98,6 +98,7 @@ class RunWithServer(unittest.TestCase):
         held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
+        self.hold = self.folder / "hold"
         (self.folder / "state").mkdir(mode=0o700)
         (self.folder / "train.py").write_text(TRAINER, encoding="utf-8")
         self.environment = {**{name: value for name, value in os.environ.items() if name not in ("ZEUS_SERVER", "ZEUS_TOKEN")},
@@ -117,13 +118,15 @@ class RunWithServer(unittest.TestCase):
         return subprocess.Popen(self.command(*flags, **options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 cwd=self.folder, env=environment, start_new_session=True)
 
+    def start_held(self, *flags: str, **options) -> subprocess.Popen:
+        """It waits after its first epoch until the server is killed, so that it ends later, however busy the machine is."""
+        self.hold.touch()
+        return self.start(*flags, **options)
+
     def kill_server_after_an_epoch(self, await_epoch) -> None:
-        """The training waits meanwhile, so that it ends after the server, however busy the machine is."""
-        hold = self.folder / "hold"
-        hold.touch()
         await_epoch()
         self.server.stop(signal.SIGKILL)
-        hold.unlink()
+        self.hold.unlink()
 
     def finish(self, running: subprocess.Popen) -> tuple[int, str, str]:
         out, err = running.communicate(timeout=PATIENCE_S)
@@ -163,7 +166,7 @@ class RunWithServer(unittest.TestCase):
         # Under `grid`, because the order of the costs alone decides: on a busy machine the costs themselves vary.
         for where in ("--server", self.server.url), ("--store", str(self.folder / "own.sqlite")):
             for _ in range(6):
-                code, _, err = self.finish(self.start(*where, "--policy", "grid"))
+                code, _, err = self.finish(self.start(*where, "--policy", "grid", "--beta", "inf"))
                 self.assertEqual(code, 0, err)
         chosen = [[(one["batch_size"], one["purpose"], one["outcome"], one["limit_w"]) for one in view["tries"]]
                   for view in (self.served(), self.view("--store", str(self.folder / "own.sqlite")))]
@@ -180,7 +183,7 @@ class RunWithServer(unittest.TestCase):
         self.assertEqual((code, "leave out --store or --server" in err), (2, True), err)
 
     def test_a_server_that_is_away_from_the_second_epoch_on_gets_the_try_once(self):
-        running = self.start("--server", self.server.url, epochs=4)
+        running = self.start_held("--server", self.server.url, epochs=4)
         self.kill_server_after_an_epoch(lambda: self.wait_for_output(running, "epoch 1"))
         reader = self.drain(running)
         # The training ends after another 1.2 s.
@@ -197,7 +200,7 @@ class RunWithServer(unittest.TestCase):
         self.assertEqual([entry.get("kind") for entry in entries].count("finished"), 1)
 
     def test_a_server_that_is_away_for_good_costs_one_line_and_not_the_exit_code(self):
-        running = self.start("--server", self.server.url, "--server-patience", "0.5", epochs=2)
+        running = self.start_held("--server", self.server.url, "--server-patience", "0.5", epochs=2)
         self.kill_server_after_an_epoch(lambda: self.wait_for_output(running, "epoch 1"))
         code, _, err = self.finish(running)
         self.assertEqual(code, 0, err)
@@ -221,7 +224,7 @@ class RunWithServer(unittest.TestCase):
 
     def waiting_between_two_tries(self) -> subprocess.Popen:
         """Short of the target after two epochs, so that the next try must be asked for while the server is away."""
-        running = self.start("--server", self.server.url, "--max-epochs", "2", epochs=4)
+        running = self.start_held("--server", self.server.url, "--max-epochs", "2", epochs=4)
         self.addCleanup(running.kill)
         self.kill_server_after_an_epoch(lambda: self.wait_for_output(running, "epoch 1"))
         for line in running.stderr:
@@ -246,11 +249,12 @@ class RunWithServer(unittest.TestCase):
         began = time.monotonic()
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=PATIENCE_S)
-        self.assertLess(time.monotonic() - began, 10, "there are ten minutes of patience")
+        self.assertLess(time.monotonic() - began, 60, "there are ten minutes of patience")
         self.assertEqual(running.returncode, 130, err)
         self.assertNotIn("training", out, "no other training is begun")
 
     def test_ctrl_c_at_a_terminal_ends_the_wait_for_the_last_report(self):
+        self.hold.touch()
         process, terminal = pty.fork()
         if process == 0:
             os.chdir(self.folder)
@@ -276,7 +280,7 @@ class RunWithServer(unittest.TestCase):
         self.assertIn(b"not all of this recurrence is on record", shown)
 
     def test_a_signal_that_ends_the_wait_for_the_last_report_is_the_exit_code(self):
-        running = self.start("--server", self.server.url, epochs=2)
+        running = self.start_held("--server", self.server.url, epochs=2)
         self.addCleanup(running.kill)
         self.kill_server_after_an_epoch(lambda: self.wait_for_output(running, "epoch 1"))
         for line in running.stderr:

@@ -101,7 +101,7 @@ class Terminal:
 
 class InATerminal(unittest.TestCase):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
         (self.folder / "state").mkdir(mode=0o700)
