@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 for folder in "daemon", "support":
@@ -34,7 +35,7 @@ power_limit = {minimum_w = 120, maximum_w = 180}
 COMMAND = "for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo acc 0.$i; while [ $i = 4 ] && [ -e hold ]; do sleep 0.05; done; done"
 LONG = "for i in $(seq 300); do sleep 0.02; echo step $i; done"
 RUN = ["--power-limits", "100,175,250", "--target-metric", "0.5", "--metric-regex", "acc ([0-9.]+)", "--max-epochs", "60",
-       "--profile-seconds", "0.2", "--policy", "zeus", "--stop-at-target", "--", "sh", "-c", COMMAND]
+       "--profile-seconds", "0.2", "--policy", "zeus", "--beta", "inf", "--stop-at-target", "--", "sh", "-c", COMMAND]
 options = argparse.Namespace()
 
 
@@ -114,12 +115,18 @@ class Fronts(unittest.TestCase):
         self.assertEqual((running.returncode, out), (0, "175\n"), err)
         self.assertIn("zeusd at", err)
         self.as_user(options.zeus, "run", "--job", "command", *RUN)
+        hold = self.home / "hold"  # so that the command ends after the daemon is asked again
+        hold.touch()
         running = self.start_while_the_daemon_is_stopped("acc 0.1\n", options.zeus, "run", "--job", "command", *RUN)
+        deadline = time.monotonic() + 60
+        while daemon_session.Driver().limit(0) != 175_000 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        hold.unlink()
         _, err = running.communicate(timeout=120)
         self.assertEqual(running.returncode, 0, err)
         for name in "loop", "command":
             job = self.job(name)
-            self.assertEqual([one["limit_w"] for one in job["tries"]], [175, 175], name)
+            self.assertEqual([one["limit_w"] for one in job["tries"]], [175, 175], (name, job["tries"]))
             self.assertIn("zeusd at", job["tries"][1]["left_out"], name)
             self.assertEqual(job["device"]["power_limits_w"], [175], name)
 
@@ -139,7 +146,8 @@ class Fronts(unittest.TestCase):
             hold.unlink()
             _, err = running.communicate(timeout=120)
             self.assertEqual(running.returncode, 0, err)
-            self.assertIn("zeusd at", self.job(name)["tries"][1]["left_out"], err)
+            # A pause of a busy machine may be taken for a suspension, which is named first.
+            self.assertRegex(self.job(name)["tries"][1]["left_out"], "zeusd at|it was suspended", err)
             self.daemon.start()
 
 

@@ -51,7 +51,7 @@ class Server:
 
 class KeptJob(unittest.TestCase):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
         self.environment = {**{name: value for name, value in os.environ.items() if name not in ("ZEUS_SERVER", "ZEUS_TOKEN")},
@@ -89,6 +89,18 @@ class KeptJob(unittest.TestCase):
         self.assertEqual(word, "epoch", line)
         return [int(number) for number in numbers]
 
+    def forget(self, server: Server) -> None:
+        subprocess.run([zeus, "jobs", "job", "forget", "--yes", "--server", server.url], check=True, capture_output=True,
+                       env=self.environment)
+
+    def decided(self, language: str, where: str) -> tuple[list[str], list[list]]:
+        """What eight recurrences say, and what is on record."""
+        said, _ = self.finish(self.start(language, where, 8, "0"))
+        view = self.view(where)
+        self.check_tries(view, said)
+        keys = ("batch_size", "purpose", "outcome", "limit_w", "epochs", "cost_j")
+        return said, [[one[key] for key in keys] for one in view["tries"]]
+
     def check_tries(self, view: dict, said: list[str], unrecorded: int = 0) -> None:
         """What the program says that it trained is on record, once and in order: all but trainings whose limits were measured
         and whose batch size was not the choice, and but for so many recurrences of which it says that they are not."""
@@ -116,15 +128,13 @@ class KeptJob(unittest.TestCase):
         for language in programs:
             with self.subTest(language):
                 store = str(self.folder / f"{language}.sqlite")
-                said = [self.finish(self.start(language, where, 8, "0"))[0] for where in (server.url, store)]
-                self.assertEqual(said[0], said[1])
-                views = [self.view(where) for where in (server.url, store)]
-                for view in views:
-                    self.check_tries(view, said[0])
-                keys = ("batch_size", "purpose", "outcome", "limit_w", "epochs", "cost_j")
-                self.assertEqual(*([[one[key] for key in keys] for one in view["tries"]] for view in views))
-                subprocess.run([zeus, "jobs", "job", "forget", "--yes", "--server", server.url], check=True,
-                               capture_output=True, env=self.environment)
+                here = self.decided(language, store)
+                for _ in range(5):
+                    served = self.decided(language, server.url)
+                    self.forget(server)
+                    if served == here:
+                        break  # if not, a busy server may have answered after half a second, for which no training waits
+                self.assertEqual(served, here)
 
     def test_it_trains_on_while_the_server_is_away(self):
         for language in programs:

@@ -22,7 +22,7 @@ zeus, program, busy_runs = "", "", 2
 
 class LiveJob(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(folder.cleanup)
         self.environment = {**os.environ, "XDG_DATA_HOME": folder.name}
 
@@ -75,7 +75,7 @@ class LiveJob(unittest.TestCase):
                 (recurrence,) = job["recurrences"]
                 self.assertLess(recurrence["time_s"], took - 3.0)
                 for limit in (one for belief in job["batch_sizes"] for one in belief["limits"]):
-                    self.assertLess(limit["epoch_time_s"], 2.5)
+                    self.assertLess(limit["epoch_time_s"], 3.0)
 
     def test_a_busy_machine_alone_is_no_suspension(self):
         with busy_machine.busy(4):

@@ -165,7 +165,7 @@ class Store(Checks):
         self.check([line for line in said if len(line.split()) == 3 and line.split()[-1].isdigit()])
         begin = time.monotonic()
         said = self.run_all([start(self.store, 5, 1, "job")])
-        self.assertLess(time.monotonic() - begin, 20, "a dead process still holds a lock")
+        self.assertLess(time.monotonic() - begin, 60, "a dead process still holds a lock")
         self.assertEqual(self.open_recurrences("job"), 0, "what the dead ran is given up")
 
     def test_a_full_disk_is_one_clear_line_and_leaves_a_whole_store(self):
