@@ -18,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEEDS = 20
 PATIENCE = 30.0  # seconds until a program that does not work is named: `zeus` waits for 4 s, and the machine may be busy
+PYTHON = [sys.executable, "-E", "-S"]  # which begins sooner
 DEFAULT = """
 import json, sys
 for event in map(json.loads, sys.stdin):
@@ -31,7 +32,7 @@ zeus = ""
 
 
 def program(code: str) -> str:
-    return "exec:" + shlex.join([sys.executable, "-c", code])
+    return "exec:" + shlex.join([*PYTHON, "-c", code])
 
 
 def answering(code: str) -> str:
@@ -58,7 +59,7 @@ class PolicyPrograms(unittest.TestCase):
             self.assertEqual(said[0], said[1], f"{inside}, seed {seed}")
 
     def test_grid_takes_the_decisions_of_the_policy_inside(self):
-        self.check_same_history("grid", "exec:" + shlex.join([sys.executable, str(ROOT / "examples" / "policy" / "policy.py")]))
+        self.check_same_history("grid", "exec:" + shlex.join([*PYTHON, str(ROOT / "examples" / "policy" / "policy.py")]))
 
     def test_default_takes_the_decisions_of_the_policy_inside(self):
         self.check_same_history("default", program(DEFAULT))

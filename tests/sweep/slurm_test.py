@@ -68,7 +68,7 @@ class Cluster:
         self.serve("slurmctld", "slurmctld", "-D")
         for node in ("n1", "n2"):
             self.start_node(node)
-        if not wait_until(lambda: self.ask("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == "2", 30):
+        if not wait_until(lambda: self.ask("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == "2", 120):
             self.close()
             raise AssertionError("the nodes do not come up: " + (folder / "n1.log").read_text(encoding="utf-8"))
 

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -58,9 +59,12 @@ def wait_until(holds, patience: float = PATIENCE) -> bool:
 
 
 def free_port(address: str) -> int:
-    with socket.socket() as asked:
-        asked.bind((address, 0))
-        return asked.getsockname()[1]
+    """Below those that the system gives to connections, so that no other program's takes it before it is bound."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as asked:
+            asked.bind((address, port))
+            return port
 
 
 def answers(address: str, port: int) -> bool:

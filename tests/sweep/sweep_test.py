@@ -3,6 +3,7 @@
   sweep_test.py PROGRAM
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -310,7 +311,7 @@ class DyingHost(SweepCase):
         self.assertTrue(wait_until((self.path / "asked-again").exists))
         go.touch()
         try:
-            self.assertTrue(wait_until(lambda: [event["run"] for event in folder.ledger() if event["kind"] == "ended"] == [1, 2, 3], 20))
+            self.assertTrue(wait_until(lambda: [event["run"] for event in folder.ledger() if event["kind"] == "ended"] == [1, 2, 3]))
         finally:
             (self.path / "known").touch()
             _, errors = sweep.communicate(timeout=100)
@@ -332,9 +333,10 @@ class SshSweep(SweepCase):
                                  environment=hosts.environment)
             sweep = folder.start("queue")
             self.assertTrue(wait_until(lambda: processes_with(mark)))
-            for server in processes_with("sshd: root"):
-                if processes_with(str(self.path)) and os.getpgid(server) != os.getpgid(hosts.servers[0].pid):
-                    os.kill(server, signal.SIGKILL)
+            listener = hosts.servers[0].pid
+            for connection in pathlib.Path(f"/proc/{listener}/task/{listener}/children").read_text(encoding="ascii").split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(connection), signal.SIGKILL)
             _, errors = sweep.communicate(timeout=100)
             self.assertTrue(wait_until(lambda: not processes_with(mark)), processes_with(mark))
             runs = folder.results()
