@@ -107,6 +107,13 @@ TEST_F(RestoreCommandTest, WithNothingLeftThereIsNothingToDo) {
   EXPECT_EQ(run({}, exit_ok), "nothing to put back: ZEUS_STATE_DIR names '/run/zeus/missing', which does not exist\n");
 }
 
+TEST_F(RestoreCommandTest, ALockThatAKilledProcessLeftIsRemoved) {
+  FileTree folder{state_};
+  folder.write_durably("GPU-0.lock", "");
+  EXPECT_EQ(run({}, exit_ok), "nothing to put back\n");
+  EXPECT_THAT(folder.list(""), testing::IsEmpty());
+}
+
 TEST_F(RestoreCommandTest, AFolderThatCannotBeUsedIsAFailureRatherThanNothing) {
   leave_something_of_everything();
   ASSERT_EQ(::chmod(state_.c_str(), 0777), 0);

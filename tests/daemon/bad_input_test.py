@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 import daemon_session
-from daemon_session import KEY, SOMEBODY, Daemon, Point0, as_user, ask, token_of, until  # noqa: F401: unittest finds Point0
+from daemon_session import KEY, SOMEBODY, Daemon, EventReader, Point0, as_user, ask, token_of, until  # noqa: F401: Point0 is a test
 
 options = argparse.Namespace()
 driver: daemon_session.Driver
@@ -178,6 +178,10 @@ class BadInput(unittest.TestCase):
                     self.assertEqual(answer.status, 200, answer.text)
                     self.assertNotIn('"1":', answer.text)
                     self.assertEqual(daemon.get(f"/gpu/{route}?gpu_ids=0,1").status, 403)
+                stream = EventReader(daemon.socket, "/gpu/stream_power")
+                self.addCleanup(stream.close)
+                self.assertEqual([stream.data()["gpu_id"] for _ in range(2)], [0, 0])
+                self.assertEqual(daemon.get("/gpu/stream_power?gpu_ids=0,1").status, 403)
                 policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["set_power_limit"]\n')
                 daemon.process.send_signal(signal.SIGHUP)
                 until(lambda: daemon.get("/gpu/get_power").status == 403, "who may read none is refused")

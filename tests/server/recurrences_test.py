@@ -155,10 +155,13 @@ class Recurrences(ServerCase):
                  "start_time_s": 0.0, "start_energy_j": 0.0, "beside_steps": 0.0}
         ended = told | {"outcome": "stopped", "limit_w": 210.0, "exit_code": None, "left_out": None}
         self.assert_refused(recurrence.say("finished", ended | {"whole_epochs": whole}), 400, "26 W is not one")
+        self.assert_refused(recurrence.say("finished", ended | {"limit_w": 1e26}), 400, "'limit_w'")
         recurrence.must("finished", ended)  # which limit was in force is a fact, whatever the devices can have
         recurrence.must("give_up", {"reason": "enough"})
         self.assert_refused(recurrence.say("epochs", told), 409)
         self.assert_refused(recurrence.say("beat", {"gpus": []}), 409)
+        strong = {"device": session.DEVICE | {"max_power_w": 9e18}, "owner": session.OWNER}
+        self.assert_refused(self.server.ask("POST", session.job_path(name, "recurrences"), strong), 400, "'device.max_power_w'")
         nobody = self.server.ask("POST", session.job_path(name, "recurrences", 99, "next"), {})
         self.assert_refused(nobody, 404)
 
@@ -213,7 +216,8 @@ class BadInput(ServerCase):
         self.assert_refused(self.server.ask("GET", f"{path}/tries?limit=0"), 400)
         self.assert_refused(self.server.ask("GET", f"{path}/tries?limit=1&limit=1"), 400)
         self.assert_refused(self.server.ask("GET", f"{path}/tries?nothing=1"), 400)
-        self.assert_refused(self.server.ask("GET", "/nowhere"), 404)
+        for nowhere in ("/nowhere", "/", "/docs"):
+            self.assert_refused(self.server.ask("GET", nowhere), 404, "/api/v1/openapi.json lists all paths")
         wrong = self.server.ask("POST", path, {})
         self.assert_refused(wrong, 405)
         self.assertEqual(set(wrong.headers["allow"].split(", ")), {"PUT", "GET", "DELETE"})
