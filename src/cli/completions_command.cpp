@@ -10,8 +10,8 @@ namespace zeus::cli {
 
 void CompletionsCommand::declare(Options& options) {
   options.footer(
-      "An installed zeus brings these where the shells look for them. By hand: `source <(zeus completions bash)` in\n"
-      "~/.bashrc, the same with zsh in ~/.zshrc, `zeus completions fish | source` in ~/.config/fish/config.fish.");
+      "The Debian package sets completion up. To load it by hand, add `source <(zeus completions bash)` to ~/.bashrc,\n"
+      "the same with zsh to ~/.zshrc, or `zeus completions fish | source` to ~/.config/fish/config.fish.");
   options.example("source <(zeus completions bash)", "for the shell that is open");
   options.add_option("SHELL", shell_, "bash, zsh or fish").among(command_line::shells_with_completions()).required();
 }

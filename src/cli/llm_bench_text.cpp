@@ -19,13 +19,13 @@ std::string amount_line(const std::string& amount, const std::string& what) {
 
 std::string energy_line(const std::optional<Energy>& energy, std::string_view what, const std::string& why) {
   return energy ? amount_line(to_text(energy->value, energy->uncertainty), fmt::format("per {}", what))
-                : amount_line("not known", fmt::format("joules per {}: {}", what, why));
+                : amount_line("unknown", fmt::format("joules per {}: {}", what, why));
 }
 
 std::string figure_line(const std::optional<serving::Figure>& figure, std::string_view unit, const std::string& what,
                         const std::string& why) {
   return figure ? amount_line(with_interval(figure->value, figure->uncertainty, unit), what)
-                : amount_line("not known", fmt::format("{}: {}", what, why));
+                : amount_line("unknown", fmt::format("{}: {}", what, why));
 }
 
 std::string gpus_text(const serving::BenchResult& result) {
@@ -51,7 +51,7 @@ std::string percentile_text(const serving::TimePercentile& time) {
 
 std::string times_line(std::string_view what, const std::optional<serving::Times>& times, const std::string& why) {
   if (!times) {
-    return fmt::format("   {:<16} not known: {}\n", what, why);
+    return fmt::format("   {:<16} unknown: {}\n", what, why);
   }
   return fmt::format("   {:<16} {:<22} {:<22} {:<22} {}\n", what, percentile_text(times->p50),
                      percentile_text(times->p90), percentile_text(times->p95), percentile_text(times->p99));

@@ -22,7 +22,7 @@ std::string value_text(const std::optional<serving::Figure>& figure) {
 
 std::string change_text(const serving::ComparedFigure& figure) {
   if (!figure.change) {
-    return "not known: " + printable(figure.why_unknown);
+    return "unknown: " + printable(figure.why_unknown);
   }
   const double in_percent = 100 * figure.change->value;
   const double half = 100 * figure.change->uncertainty;

@@ -61,7 +61,7 @@ std::string recommendation(const serving::Tuning& tuning, std::size_t best) {
 std::string tried_line(const serving::TriedSetting& one) {
   const std::optional<Energy>& energy = one.result.steady.energy_per_output_token;
   return fmt::format("   {:>9}   {:>20} per token   {}\n", setting_text(one.setting),
-                     energy ? to_text(energy->value, energy->uncertainty) : "not known",
+                     energy ? to_text(energy->value, energy->uncertainty) : "unknown",
                      one.verdict.why_not.empty() ? "within all bounds" : one.verdict.why_not);
 }
 

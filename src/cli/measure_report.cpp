@@ -56,7 +56,7 @@ std::string calibration_text(const std::optional<Joules>& bound) {
 std::string line(const std::string& what, std::size_t width, const MeasuredEnergy& measured, Seconds time,
                  bool is_total = false) {
   if (!measured.energy) {
-    return line("not known", what, width, measured.reason);
+    return line("unknown", what, width, measured.reason);
   }
   const Energy& energy = *measured.energy;
   std::string said{records::to_string(energy.method)};

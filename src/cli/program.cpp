@@ -14,11 +14,11 @@ command_line::CommandSyntax program_syntax(const Commands& commands, Command*& c
   program.closing = "`zeus help COMMAND` explains a command. " + program.more;
   Options options{program};
   options.add_commands(commands, chosen);
-  options.example("zeus doctor", "what works on this machine, and how to mend what does not");
+  options.example("zeus doctor", "what works on this machine, and how to fix the rest");
   options.example("zeus measure -- python train.py", "what a run costs, in joules, with the uncertainty");
   options.example("zeus run -- python train.py", "train under the power limit that costs least, found on the way");
   options.example("zeus init nightly -- python train.py",
-                  "write a recurring job down by watching it once; then `zeus run @nightly`, each time");
+                  "create a job file from one observed run; then `zeus run @nightly`, each time");
   options.example("zeus demo --quick", "see a recurring job become cheaper, without a GPU");
   return program;
 }

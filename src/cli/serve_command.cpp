@@ -33,7 +33,7 @@ void ServeCommand::declare(Options& options) {
       .path();
   options.add_flag("--no-tokens", settings_.no_tokens, "Serve other machines too, without asking for tokens");
   options.add_flag("--behind-proxy", settings_.behind_proxy,
-                   "All requests come through a proxy: from its address, under any name");
+                   "Trust a proxy in front: accept any host name, and do not limit connections by address");
   options.add_option("--host-name", settings_.host_names, "Another name by which clients call this server")
       .value_name("NAME");
   options.group("Bounds");

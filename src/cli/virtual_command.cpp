@@ -215,7 +215,7 @@ void VirtualCommand::declare(Options& options) {
                   "five seconds of a load that is known, measured");
   options.footer(
       "SPEC is COUNTxMODEL, several with commas between: 4xA100, 2xV100,1xH100; 1xA100@gain=0.945 misreads by\n"
-      "that factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs are honest about.\n"
+      "that factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs model.\n"
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command\n"
       "cannot be executed, 127 when it is not found.");
   options.add_option("SPEC", gpus_, "The virtual GPUs, as 4xA100").required();

@@ -79,7 +79,7 @@ constexpr Metric request_times{.name = "zeusd_request_duration_seconds",
 constexpr Metric waiting{
     .name = "zeusd_leases_waited_for", .help = "Clients that wait for a lease", .type = MetricType::gauge};
 constexpr Metric build{.name = "zeusd_build_info",
-                       .help = "1, with the version of the daemon and which start of it this is",
+                       .help = "Always 1; the labels give the version, and the ID of this start of the daemon",
                        .type = MetricType::gauge,
                        .labels = of_build};
 

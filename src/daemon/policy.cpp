@@ -168,7 +168,7 @@ Policy policy_from(std::span<const PolicyText> files, const NameLookup& names) {
     auto file = toml::record_from_toml<PolicyFile>(files[i].text, files[i].file);
     if (i > 0 && (file.implicit || file.waiting)) {
       throw Error{ErrorKind::invalid_argument,
-                  fmt::format("{}:1:1: '{}' is for the policy file itself, and this one adds rules", files[i].file,
+                  fmt::format("{}:1:1: '{}' is allowed only in the main policy file", files[i].file,
                               file.implicit ? "implicit" : "waiting"),
                   "move it there"};
     }

@@ -344,7 +344,7 @@ int ServeCommand::run(Context& context) {
 }
 
 void RestoreCommand::declare(command_line::Options& options) {
-  options.example("zeusd restore", "with the options that the daemon had: commands for GPUs are used as it used them");
+  options.example("zeusd restore", "with the options that `zeusd serve` had, so that the same commands for GPUs run");
   serve_.declare(options);
 }
 

@@ -31,7 +31,7 @@ void TokenRevokeCommand::declare(command_line::Options& options) {
 int TokenRevokeCommand::run(Context& context) {
   context.out << fmt::format("revoked {}\n", order_.carry_out(context.clock));
   if (!reload(admin_socket_)) {
-    context.out << "no daemon listens on its administrator's socket here; the next one that starts applies it\n";
+    context.out << "no running daemon was found; the revocation takes effect when one starts\n";
   }
   return command_line::exit_ok;
 }

@@ -405,7 +405,7 @@ records::TryResult Driver::finished(records::TryOutcome outcome, const Try::Take
       .whole_epochs = epochs_.whole()};
   if (!taken.unknown.empty()) {
     finished.progress.gpus.clear();
-    finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
+    finished.left_out = fmt::format("its energy is unknown: {}", taken.unknown);
   } else if (state.stood_still > Seconds{}) {
     finished.left_out = "it was suspended for a while, for example by Ctrl-Z";
   } else if (options_.sets_limits && !state.left_alone.empty()) {

@@ -88,7 +88,7 @@ std::string why(const optimize::Action& action, const JobState& state) {
     }
     const std::string of_size =
         state.job().spec().arms() == 1 ? std::string{} : fmt::format(" of batch size {}", asked->batch_size);
-    return fmt::format("what an epoch{} costs under {:g} W is not known on {}", of_size, fmt::join(limits, ", "),
+    return fmt::format("what an epoch{} costs at {:g} W is unknown on {}", of_size, fmt::join(limits, ", "),
                        to_text(state.device()));
   }
   if (const auto* failed = std::get_if<records::FailedTries>(&action)) {

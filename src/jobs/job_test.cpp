@@ -457,7 +457,7 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
     result.limit = run.event.plan.limit.value_or(250_W);
     if (night == 5) {
       result.progress.gpus.clear();
-      result.left_out = "its energy is not known: the counter was reset";
+      result.left_out = "its energy is unknown: the counter was reset";
     } else {
       result.whole_epochs = whole(*result.limit);
     }
@@ -469,7 +469,7 @@ TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
   EXPECT_EQ(last.cost, std::nullopt);
   EXPECT_GT(last.time, 0_s);
   EXPECT_EQ(last.default_energy, std::nullopt);
-  EXPECT_EQ(last.default_unknown, "its energy is not known: the counter was reset");
+  EXPECT_EQ(last.default_unknown, "its energy is unknown: the counter was reset");
   ASSERT_TRUE(view.savings);
   EXPECT_EQ(view.savings->recurrences, 5U);
 }

@@ -90,7 +90,7 @@ std::string to_text(const NextView& next, bool has_batch_sizes) {
     case NextKind::run:
       return fmt::format(
           "run{}{}", of_size(" batch size "),
-          next.limit ? fmt::format(" under {:g} W", next.limit->value()) : ", measuring the missing power limits");
+          next.limit ? fmt::format(" at {:g} W", next.limit->value()) : ", measuring the missing power limits");
     case NextKind::profile:
       return fmt::format("measure {} power limit{}{}", next.profiles.size(), next.profiles.size() == 1 ? "" : "s",
                          of_size(" of batch size "));

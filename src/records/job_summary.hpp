@@ -204,7 +204,7 @@ struct UnreadableJob {
   friend bool operator==(const UnreadableJob&, const UnreadableJob&) = default;
 };
 
-// "run batch size 128 under 250 W"
+// "run batch size 128 at 250 W"
 std::string to_text(const NextView& next, bool has_batch_sizes);
 
 // One line of JSON, and back. Anything else is a corrupt_data Error.

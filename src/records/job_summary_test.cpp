@@ -76,8 +76,8 @@ TEST(JobSummary, EpochsThatAreCountedInAnotherUnitAreNotPutIn) {
 
 TEST(JobSummary, SaysWhatIsNext) {
   NextView next{.batch_size = 64, .limit = Watts{250}};
-  EXPECT_EQ(to_text(next, true), "run batch size 64 under 250 W");
-  EXPECT_EQ(to_text(next, false), "run under 250 W");
+  EXPECT_EQ(to_text(next, true), "run batch size 64 at 250 W");
+  EXPECT_EQ(to_text(next, false), "run at 250 W");
   next.limit.reset();
   EXPECT_EQ(to_text(next, false), "run, measuring the missing power limits");
   next.kind = NextKind::profile;

@@ -255,7 +255,7 @@ std::string next_sentence(const JobView& job) {
   std::string what = "No more tries are made: the job needs its owner's attention";
   if (job.next.kind == records::NextKind::run) {
     what = fmt::format("Run batch size {}{}", job.next.batch_size,
-                       job.next.limit ? fmt::format(" under {:g} W", job.next.limit->value())
+                       job.next.limit ? fmt::format(" at {:g} W", job.next.limit->value())
                                       : std::string{", measuring power limits meanwhile"});
   } else if (job.next.kind == records::NextKind::profile) {
     what = fmt::format("Measure {} power limits at batch size {}", job.next.profiles.size(), job.next.batch_size);

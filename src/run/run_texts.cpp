@@ -59,8 +59,8 @@ std::string change_text(const optimize::StepChange& step) {
 
 // What the bound of --max-slowdown leaves unused.
 std::string next_lower_text(const std::optional<OtherLimit>& lower, std::string_view what) {
-  return lower ? fmt::format("; under {:.6g} W, the next lower, {} would take {}", lower->setting.limit.value(), what,
-                             change_text(lower->step))
+  return lower ? fmt::format("; at {:.6g} W, the next lower limit, {} would take {}", lower->setting.limit.value(),
+                             what, change_text(lower->step))
                : "; no lower limit was compared";
 }
 
@@ -74,7 +74,7 @@ std::string next_lower_text(const records::JobView& job, const records::TryView*
   }
   const std::optional<OtherLimit> lower = next_lower_limit(arm->limits, *reached->limit);
   return next_lower_text(lower, "an epoch") +
-         (lower ? fmt::format(" than under {:.6g} W", arm->limits.back().limit.value()) : "");
+         (lower ? fmt::format(" than at {:.6g} W", arm->limits.back().limit.value()) : "");
 }
 
 std::string comparing_text(const TrainingResult& result) {
@@ -116,7 +116,7 @@ std::string observed_text(const TrainingResult& result) {
   }
   const std::string step = change_text(change->step);
   return change->step.energy.is_known() || change->step.time.is_known()
-             ? fmt::format(", where a step takes {} than under {:.6g} W", step, change->highest.value())
+             ? fmt::format(", where a step takes {} than at {:.6g} W", step, change->highest.value())
              : fmt::format("; no saving against {:.6g} W could be told from chance ({})", change->highest.value(),
                            step);
 }
@@ -124,13 +124,13 @@ std::string observed_text(const TrainingResult& result) {
 }  // namespace
 
 std::string profiling_text(const records::ProfileAsked& asked, bool has_batch_sizes) {
-  return fmt::format("measuring {} under {}: {}", batch(asked.batch_size, has_batch_sizes), limits_text(asked.limits),
+  return fmt::format("measuring {} at {}: {}", batch(asked.batch_size, has_batch_sizes), limits_text(asked.limits),
                      asked.why);
 }
 
 std::string try_text(const records::TryStarted& started, bool has_batch_sizes, bool sets_limits) {
   const records::TryPlan& plan = started.event.plan;
-  const std::string limit = plan.limit ? fmt::format(" under {:.6g} W", plan.limit->value())
+  const std::string limit = plan.limit ? fmt::format(" at {:.6g} W", plan.limit->value())
                                        : std::string{sets_limits ? ", measuring its power limits" : ""};
   return fmt::format("try {}: {}{}: {}", started.event.try_number + 1, batch(plan.batch_size, has_batch_sizes), limit,
                      started.why);
@@ -147,7 +147,7 @@ std::string miss_text(const Miss& miss) {
       return what +
              (miss.epochs_used_up
                   ? short_of_target
-                  : fmt::format("was stopped {}: another epoch would cost more than it may; trying again", took));
+                  : fmt::format("was stopped {}: the next epoch would exceed its budget; starting another try", took));
     case records::TryOutcome::exhausted:
       return what + (miss.exit_code.value_or(0) != 0
                          ? fmt::format("failed with exit code {}, where others have worked; trying another one",
@@ -179,8 +179,8 @@ std::string give_up_text(const RunOptions& options, const records::FailedTries& 
                                 sizes ? fmt::format(", at batch size {}", closest->batch_size) : std::string{})
                   : std::string{"no metric was seen"};
   return text + fmt::format(
-                    "; if it is right, it takes more epochs: `zeus jobs {} redefine` changes target_metric and "
-                    "max_epochs",
+                    "; set an easier target (target_metric) or allow more epochs (max_epochs) with `zeus jobs {} "
+                    "redefine`",
                     options.job);
 }
 
@@ -237,7 +237,7 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   if (reached != nullptr) {
     const bool sizes = !job.definition.batch_sizes.empty();
     text += sizes ? fmt::format("batch size {}", reached->batch_size) : std::string{"done"};
-    text += reached->limit ? fmt::format(" under {:.6g} W in the end", reached->limit->value()) : std::string{};
+    text += reached->limit ? fmt::format(" at {:.6g} W in the end", reached->limit->value()) : std::string{};
     text += sizes ? fmt::format(", {}", plural(reached->epochs, "epoch")) : std::string{};
     text += recurrence.tries > 1 ? fmt::format(" ({} tries)", recurrence.tries) : std::string{};
     text += ": ";
@@ -308,35 +308,35 @@ std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, c
       to_text(result.time));
   if (result.prediction) {
     const TrainingPrediction& would = *result.prediction;
-    return text + fmt::format("; under {:.6g} W it would have been {} in {}{}", would.setting.limit.value(),
+    return text + fmt::format("; at {:.6g} W it would have been {} in {}{}", would.setting.limit.value(),
                               to_text(would.energy.value), to_text(would.time), observed_text(result));
   }
   if (!result.optimum || !result.applied) {
     const std::string& why = result.no_prediction.empty() ? result.unoptimized : result.no_prediction;
     text += why.empty() ? "; no power limit was chosen: it ended before they could be compared"
                         : fmt::format("; {}: {}",
-                                      why.starts_with(train::ended_while_profiled_again) ? "what was saved is not known"
+                                      why.starts_with(train::ended_while_profiled_again) ? "what was saved is unknown"
                                                                                          : "nothing was saved",
                                       why);
     return text + (why == train::ended_while_profiling ? "; --profile-seconds measures each limit for less time" : "");
   }
-  text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
-  text += result.optimum->clock ? fmt::format(" at {:.6g} MHz", result.optimum->clock->value()) : "";
+  text += fmt::format(" at {:.6g} W", result.optimum->limit.value());
+  text += result.optimum->clock ? fmt::format(" and {:.6g} MHz", result.optimum->clock->value()) : "";
   const std::string lower = slowdown_is_bounded ? next_lower_text(next_lower_limit(result), "it") : "";
   if (kept_highest(result)) {
     return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result) + again;
   }
   const std::optional<LimitChange> change = limit_change(result);
   if (!change) {
-    return text + "; what that saves is not known, because no energy was measured under the highest limit" + again;
+    return text + "; what that saves is unknown, because no energy was measured under the highest limit" + again;
   }
   const auto& [time, energy] = change->step;
   if (!energy.is_known() && !time.is_known()) {
     text += fmt::format("; no saving against {:.6g} W could be told from chance ({})", change->highest.value(),
                         change_text(change->step));
   } else {
-    text += fmt::format(", by which a step takes {} than under {:.6g} W", change_text(change->step),
-                        change->highest.value());
+    text +=
+        fmt::format(": compared with {:.6g} W, a step takes {}", change->highest.value(), change_text(change->step));
   }
   return text + lower + comparing_text(result) + regained_text(*change) + again;
 }

@@ -70,8 +70,8 @@ class AloneText : public testing::Test {
 TEST_F(AloneText, GivesTheChangeOfEnergyAndOfTimeWithTheirIntervals) {
   measured_curve();
   EXPECT_EQ(alone_text(result_, false),
-            "1.00 kJ in 10.0 s under 150 W, by which a step takes 21 ± 3 % less energy and 26 ± 4 % more time than "
-            "under 250 W; comparing limits took 2.0 s of it and 109 J more than 150 W takes, regained within this run");
+            "1.00 kJ in 10.0 s at 150 W: compared with 250 W, a step takes 21 ± 3 % less energy and 26 ± 4 % more "
+            "time; comparing limits took 2.0 s of it and 109 J more than 150 W takes, regained within this run");
 }
 
 TEST_F(AloneText, CountsTheRunsThatRegainWhatComparingTook) {
@@ -94,12 +94,11 @@ TEST_F(AloneText, DoesNotCallComparingRegainedWhereNoSavingIsKnown) {
 TEST_F(AloneText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBounded) {
   measured_curve();
   result_.optimum = PowerSetting{.limit = 200_W, .clock = {}};
-  EXPECT_THAT(
-      alone_text(result_, true),
-      testing::HasSubstr("; under 175 W, the next lower, it would take 15 ± 3 % less energy and 16 ± 3 % more time; "));
+  EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; at 175 W, the next lower limit, it would take 15 ± 3 % "
+                                                            "less energy and 16 ± 3 % more time; "));
   EXPECT_THAT(alone_text(result_, false), testing::Not(testing::HasSubstr("the next lower")));
   result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
-  EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; under 225 W, the next lower, it would take "));
+  EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; at 225 W, the next lower limit, it would take "));
   result_.optimum = PowerSetting{.limit = 150_W, .clock = {}};
   EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; no lower limit was compared; "));
 }
@@ -118,7 +117,7 @@ TEST_F(AloneText, SaysThatTheHighestLimitSavesNothing) {
   measured(150_W, 0.080_s, 140_W, 0.1);
   result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
   EXPECT_EQ(alone_text(result_, false),
-            "1.00 kJ in 10.0 s under 250 W, the highest of those compared: nothing was saved; comparing limits took "
+            "1.00 kJ in 10.0 s at 250 W, the highest of those compared: nothing was saved; comparing limits took "
             "2.0 s of it");
 }
 
@@ -128,13 +127,14 @@ TEST_F(AloneText, GivesTheChangeOfALockedClock) {
     result_.profile.measurements.back().setting.clock = clock < 1500.0 ? std::optional{Megahertz{clock}} : std::nullopt;
   }
   result_.optimum = PowerSetting{.limit = 250_W, .clock = Megahertz{1200}};
-  EXPECT_THAT(alone_text(result_, false), testing::HasSubstr(" under 250 W at 1200 MHz, by which a step takes "));
+  EXPECT_THAT(alone_text(result_, false),
+              testing::HasSubstr(" at 250 W and 1200 MHz: compared with 250 W, a step takes "));
 }
 
 TEST_F(AloneText, ClaimsNothingWhereTheHighestLimitHasNoEnergy) {
   measured(250_W, 0.085_s, 0_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
-  EXPECT_THAT(alone_text(result_, false), testing::HasSubstr("what that saves is not known"));
+  EXPECT_THAT(alone_text(result_, false), testing::HasSubstr("what that saves is unknown"));
 }
 
 TEST_F(AloneText, SaysWhyNoLimitWasChosen) {
@@ -149,7 +149,7 @@ TEST_F(AloneText, ClaimsNothingOfATrainingThatWasBeingProfiledAgain) {
   result_.applied = false;
   result_.unoptimized = std::string{train::ended_while_profiled_again} + ", because steps now take longer";
   EXPECT_EQ(alone_text(result_, false),
-            "1.00 kJ in 10.0 s; what was saved is not known: the training ended while its power limits were profiled "
+            "1.00 kJ in 10.0 s; what was saved is unknown: the training ended while its power limits were profiled "
             "again, because steps now take longer");
 }
 
@@ -236,10 +236,9 @@ TEST_F(AloneText, GivesWhatAnObservedLimitWouldHaveChangedWithItsInterval) {
   measured_curve();
   result_.applied = false;
   result_.prediction = TrainingPrediction{.setting = *result_.optimum, .time = 11_s, .energy = *result_.energy};
-  EXPECT_THAT(
-      alone_text(result_, false),
-      testing::ContainsRegex("^1.00 kJ in 10.0 s; under 150 W it would have been 1.00 kJ in 11.0 s, where a step "
-                             "takes [0-9]+ ± [0-9]+ % less energy and .* time than under 250 W$"));
+  EXPECT_THAT(alone_text(result_, false),
+              testing::ContainsRegex("^1.00 kJ in 10.0 s; at 150 W it would have been 1.00 kJ in 11.0 s, where a step "
+                                     "takes [0-9]+ ± [0-9]+ % less energy and .* time than at 250 W$"));
   result_.optimum = PowerSetting{.limit = 250_W, .clock = {}};
   result_.prediction->setting = *result_.optimum;
   EXPECT_THAT(alone_text(result_, false), testing::EndsWith(", the highest of those compared: nothing would be saved"));
@@ -250,8 +249,7 @@ TEST_F(AloneText, CountsWhatTheCommandTookBesideItsSteps) {
   measured_curve();
   const Energy all{.value = 1100_J, .uncertainty = 2_J, .systematic = {}};
   const jobs::Try::Taken taken{.gpus = {{.gpu = "GPU-0", .energy = all}}, .time = 12_s, .unknown = {}};
-  EXPECT_THAT(alone_text(of_the_command(result_, taken), false),
-              testing::StartsWith("1.10 kJ in 12.0 s under 150 W, "));
+  EXPECT_THAT(alone_text(of_the_command(result_, taken), false), testing::StartsWith("1.10 kJ in 12.0 s at 150 W: "));
   result_.applied = false;
   result_.prediction = TrainingPrediction{.setting = *result_.optimum, .time = 11_s, .energy = *result_.energy};
   result_.prediction->energy.value = 900_J;
@@ -262,7 +260,7 @@ TEST_F(AloneText, CountsWhatTheCommandTookBesideItsSteps) {
 TEST_F(AloneText, ShowsWhatItsEnergyCosts) {
   measured_curve();
   EXPECT_THAT(alone_text(result_, false, {.price = records::parse_price("0.36EUR"), .carbon = {}}),
-              testing::StartsWith("1.00 kJ (0.000100 EUR) in 10.0 s under 150 W, "));
+              testing::StartsWith("1.00 kJ (0.000100 EUR) in 10.0 s at 150 W: "));
 }
 
 TEST_F(RecurrenceText, OmitsAnUnknownEnergy) {
@@ -301,8 +299,8 @@ TEST_F(RecurrenceText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBound
   EXPECT_THAT(recurrence_text(job_, night_), testing::EndsWith("5 ± 2 % more time"));
   job_.definition.max_slowdown = 1.1;
   EXPECT_THAT(recurrence_text(job_, night_),
-              testing::EndsWith("5 ± 2 % more time; under 175 W, the next lower, an epoch would take 15 ± 3 % less "
-                                "energy and 16 ± 3 % more time than under 240 W"));
+              testing::EndsWith("5 ± 2 % more time; at 175 W, the next lower limit, an epoch would take 15 ± 3 % less "
+                                "energy and 16 ± 3 % more time than at 240 W"));
   job_.tries[0].limit = 150_W;
   EXPECT_THAT(recurrence_text(job_, night_), testing::EndsWith("5 ± 2 % more time; no lower limit was compared"));
 }
@@ -369,8 +367,8 @@ TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
   options.target = records::JobTarget{.metric = 0.9};
   const records::FailedTries never{.tries = 1, .never_reached = true};
   EXPECT_EQ(give_up_text(options, never, Closest{.metric = 0.71, .batch_size = 1}),
-            "the target of 0.9 was missed, and has never been reached: the closest was 0.71; if it is right, it takes "
-            "more epochs: `zeus jobs nightly redefine` changes target_metric and max_epochs");
+            "the target of 0.9 was missed, and has never been reached: the closest was 0.71; set an easier target "
+            "(target_metric) or allow more epochs (max_epochs) with `zeus jobs nightly redefine`");
   EXPECT_NE(give_up_text(options, never, {}).find("no metric was seen"), std::string::npos);
   options.batch_sizes = {16, 32};
   EXPECT_NE(give_up_text(options, never, Closest{.metric = 0.71, .batch_size = 32}).find("0.71, at batch size 32;"),

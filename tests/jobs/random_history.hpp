@@ -200,7 +200,7 @@ class RandomHistory {
     if (random_.below(20) == 0) {
       result.left_out = "another process held the GPU's limit";
     } else if (random_.below(30) == 0) {
-      result.left_out = "its energy is not known: the counter was reset";
+      result.left_out = "its energy is unknown: the counter was reset";
       result.progress.gpus.clear();
       done.energy = {};
     }

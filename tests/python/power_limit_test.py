@@ -261,7 +261,7 @@ class OnVirtualGpus(unittest.TestCase):
         self.assertRegex(said[0], r"^power limits of \[250.0, 175.0, 100.0\] W are profiled after \d+ steps$")
         for limit in (250, 175, 100):
             self.assertIn(f"the power limit is set to {limit} W for profiling", said)
-            self.assertEqual(sum(line.startswith(f"under {limit} W the steps took ") for line in said), 1, said)
+            self.assertEqual(sum(line.startswith(f"at {limit} W the steps took ") for line in said), 1, said)
         chosen = optimizer.state.optimal_power_limit // 1000
         self.assertIn(f"the optimal power limit is {chosen} W", said)
         self.assertIn(f"the power limit is set to the optimal one, {chosen} W", said)
@@ -638,7 +638,7 @@ class OnVirtualGpus(unittest.TestCase):
                 time.sleep(STEP)
                 optimizer.on_step_end()
         optimizer.on_epoch_end()
-        self.assertRegex(said.output[0], r"under 250 W could not be measured.*GPU 1 .* was set to power limit 120 W from elsewhere")
+        self.assertRegex(said.output[0], r"at 250 W could not be measured.*GPU 1 .* was set to power limit 120 W from elsewhere")
         self.assertEqual([each.power_limit for each in optimizer.measurements], self.ALL)
         self.assertEqual(limits(), [100, 100])
         optimizer.close()

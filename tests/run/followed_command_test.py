@@ -32,7 +32,7 @@ driver.zeus_virtual_read_truth(0, ctypes.byref(truth))
 print(json.dumps([truth.power, truth.speed]))
 """
 LEAST_MEASURED, LEAST_TRUE = 0.95, 0.90
-STATED = re.compile(r"under (?P<limit>\d+) W(?:, by which a step takes |; no saving against \d+ W could be told from chance \()"
+STATED = re.compile(r"at (?P<limit>\d+) W(?:: compared with \d+ W, a step takes |; no saving against \d+ W could be told from chance \()"
                     r"(?P<energy>[^,;]+? energy) and (?P<time>[^,;]+? time)")
 CHANGE = re.compile(r"(?P<value>\S+) ± (?P<half>\S+) % (?P<sign>less|more)")
 

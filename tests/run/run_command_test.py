@@ -268,7 +268,7 @@ class Recurrences(Runs):
             """
         done = subprocess.run([*self.virtual(), "sh", "-c", script, program], capture_output=True, text=True, check=False,
                               timeout=120, env=self.environment, cwd=self.folder)
-        self.assertIn("held #1: done under 150 W in the end", done.stderr)
+        self.assertIn("held #1: done at 150 W in the end", done.stderr)
         self.assertIn("nothing is learned from it", done.stderr)
         (finished,) = [entry for entry in self.entries() if entry["kind"] == "finished"]
         self.assertEqual(finished["limit_w"], 150)
@@ -318,7 +318,7 @@ class Recurrences(Runs):
         done = self.run_virtual("--power-limits", "250,150", "--profile-seconds", "0.3", "--", "sh", "-c",
                                 "for i in $(seq 400); do sleep 0.01; echo step $i; done")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"^zeus: .* in .* under \d+ W")
+        self.assertRegex(done.stderr, r"^zeus: .* in .* at \d+ W")
         self.assertFalse((self.folder / "data").exists())
 
 

@@ -86,7 +86,7 @@ void tell(Told& told, const records::RecurrenceGivenUp& given_up) {
 // The energies of a try are not told where one is unknown.
 bool has_energy(const Told& told) {
   return std::ranges::none_of(told.story, [](const std::string& line) {
-    return line.find("energy is not known") != std::string::npos || line.find("suspended") != std::string::npos;
+    return line.find("energy is unknown") != std::string::npos || line.find("suspended") != std::string::npos;
   });
 }
 
@@ -289,14 +289,14 @@ const std::vector<Situation> situations{
      .in_epoch = 10},
     {.name = "GpuLost",  // whatever process comes next puts it back
      .truth = "1 GPU: 100, 175, 250 W; try 1; measured 100, 175, 250 W; reached after 12 epochs under 175 W, "
-              "left out: its energy is not known: the GPU was lost while the window was open: device lost (a fault "
+              "left out: its energy is unknown: the GPU was lost while the window was open: device lost (a fault "
               "injected into a virtual GPU)",
      .mishap = Mishap::gpu_lost,
      .in_epoch = 5,
      .puts_back = false},
     {.name = "CounterReset",
      .truth = "1 GPU: 100, 175, 250 W; try 1; measured 100, 175, 250 W; reached after 12 epochs under 175 W, "
-              "left out: its energy is not known: the energy counter was reset while the window was open (the driver "
+              "left out: its energy is unknown: the energy counter was reset while the window was open (the driver "
               "was reloaded, or the GPU was reset)",
      .mishap = Mishap::counter_reset,
      .in_epoch = 5},

@@ -328,7 +328,7 @@ class GlobalPowerLimitOptimizer(Callback):
     def _on_SliceMeasured(self, event: Event) -> None:
         self._lost.pop(_key_of(event["setting"]), None)
         measured = {"energy": event["energy_j"]["value"], "time": event["time_s"]}
-        logger.info("under %g W the steps took %.6g J and %.6g s", event["setting"]["limit_w"], measured["energy"],
+        logger.info("at %g W the steps took %.6g J and %.6g s", event["setting"]["limit_w"], measured["energy"],
                     measured["time"])
         # A slice too short to have used any energy says nothing, and is no reason to stop training.
         with contextlib.suppress(ValidationError):
@@ -338,7 +338,7 @@ class GlobalPowerLimitOptimizer(Callback):
         self._lost[_key_of(event["setting"])] = event["setting"]["limit_w"]
         if event["why"] not in self._losses_said:
             self._losses_said.add(event["why"])
-            logger.warning("the steps under %g W could not be measured, and others will be: %s",
+            logger.warning("the steps at %g W could not be measured, and others will be: %s",
                            event["setting"]["limit_w"], event["why"])
 
     def _on_ProfilingDone(self, event: Event) -> None:
