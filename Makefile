@@ -41,7 +41,7 @@ packages: setup
 wheels: setup
 	cmake --preset release
 	cmake --build build --target zeus_wheel_parts
-	python3 -m venv build/wheel-maker
+	python3 -m venv --clear build/wheel-maker
 	_PYTHON_HOST_PLATFORM=manylinux_2_28_x86_64 build/wheel-maker/bin/pip wheel --quiet --no-deps --wheel-dir build/wheels \
 	  --config-settings=build-dir=build/wheel-maker/made --config-settings=cmake.define.ZEUS_BUILT=$(CURDIR)/build .
 	@ls build/wheels/*.whl

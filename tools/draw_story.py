@@ -12,10 +12,10 @@ import sys
 import tempfile
 
 PICTURE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "images" / "demo.svg"
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 800, 430, 56, 150, 372
+WIDTH, HEIGHT, EDGE, LEFT, TOP, BOTTOM = 560, 440, 8, 40, 178, 384  # narrow, so that its words can be read on a telephone
 STYLE = """
-    text { font-family: system-ui, sans-serif; font-size: 18px; fill: #1f2328 }
-    .big { font-size: 33px; font-weight: 700 } .small { font-size: 17px; fill: #59636e } .mark { stroke: #59636e; stroke-dasharray: 5 4 }
+    text { font-family: system-ui, sans-serif; font-size: 19px; fill: #1f2328 }
+    .big { font-size: 26px; font-weight: 700 } .small { font-size: 18px; fill: #59636e } .mark { stroke: #59636e; stroke-dasharray: 5 4 }
     .page { fill: #ffffff } .default { fill: #c9ced6 } .zeus { fill: #1a7f37 } .axis { stroke: #8c959f }
     @media (prefers-color-scheme: dark) {
       text { fill: #f0f6fc } .small { fill: #9198a1 } .page { fill: #0d1117 } .default { fill: #4b535d } .zeus { fill: #3fb950 }
@@ -46,21 +46,22 @@ def drawn(demo: dict) -> tuple[str, str]:
                     for night in (1, 10, 20, 30) if night <= len(nights))
     levels = "".join(f'<text class="small" text-anchor="end" x="{LEFT - 6}" y="{BOTTOM - (BOTTOM - TOP) * mega * 1e6 / top + 6:.1f}">{mega:g}</text>'
                      for mega in (0, 1) if mega * 1e6 <= top)
-    picture = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">
+    picture = f"""<svg xmlns="http://www.w3.org/2000/svg" width="640" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">
   <title>The energy of a training that recurs every night: {energy} energy with Zeus than by the default</title>
   <style>{STYLE}
   </style>
   <rect class="page" width="{WIDTH}" height="{HEIGHT}"/>
-  <text class="big" x="{LEFT}" y="44">{energy} energy, {time} time</text>
-  <text x="{LEFT}" y="74">in the last {last["recurrences"]} of {len(nights)} nightly trainings; {all_energy} energy over all of them</text>
-  <rect class="default" x="{LEFT}" y="92" width="16" height="16"/><text class="small" x="{LEFT + 22}" y="106">what its author chose</text>
-  <rect class="zeus" x="{LEFT + 220}" y="92" width="16" height="16"/><text class="small" x="{LEFT + 242}" y="106">with Zeus, which tries batch sizes and limits</text>
-  <text class="small" x="4" y="{TOP - 8}">MJ</text>{levels}{ticks}
+  <text class="big" x="{EDGE}" y="34">{energy} energy, {time} time</text>
+  <text x="{EDGE}" y="64">in the last {last["recurrences"]} of {len(nights)} nightly trainings;</text>
+  <text x="{EDGE}" y="90">{all_energy} energy over all of them</text>
+  <rect class="default" x="{EDGE}" y="108" width="16" height="16"/><text class="small" x="{EDGE + 22}" y="122">what its author chose</text>
+  <rect class="zeus" x="{EDGE + 236}" y="108" width="16" height="16"/><text class="small" x="{EDGE + 258}" y="122">with Zeus, tries included</text>
+  <text class="small" x="{EDGE}" y="{TOP - 16}">MJ</text>{levels}{ticks}
   <text class="small" text-anchor="middle" x="{(LEFT + WIDTH) / 2:.0f}" y="{BOTTOM + 46}">night</text>
   {"".join(bars)}
   <line class="axis" x1="{LEFT}" x2="{WIDTH - 12}" y1="{BOTTOM}" y2="{BOTTOM}"/>
   <line class="mark" x1="{wrong:.1f}" x2="{wrong:.1f}" y1="{TOP - 24}" y2="{BOTTOM}"/>
-  <text class="small" x="{wrong + 6:.1f}" y="{TOP - 10}">its data change</text>
+  <text class="small" x="{wrong + 6:.1f}" y="{TOP - 10}">the data change</text>
 </svg>
 """
     return picture, (f"A training that recurs every night, on a virtual V100: {energy} energy and {time} time than what its author chose "

@@ -13,7 +13,7 @@ SIDE, WIDTH = (64, 256) if CUDA else (16, 8)  # so that a GPU has work, and a CP
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--batch-size", type=int, default=64)
-parser.add_argument("--epochs", type=int, default=8)
+parser.add_argument("--epochs", type=int, default=40)
 parser.add_argument("--images", type=int, default=8192)
 options = parser.parse_args()
 

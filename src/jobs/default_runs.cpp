@@ -231,8 +231,8 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
                         .epoch_half_width = 0.0};
   }
   if (!start) {
-    return "how long a run takes beside its epochs is not known yet: that takes reported steps, or two epochs "
-           "under one limit";
+    return "how long a run takes beside its epochs is not known yet: that takes two epochs under one limit, or one "
+           "and steps that are counted";
   }
   const auto size = known->sizes.find(default_size_);
   const bool seen = size != known->sizes.end() && size->second.latest_epochs;

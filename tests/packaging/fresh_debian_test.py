@@ -9,6 +9,7 @@ It needs root, debootstrap and Debian's registry, with this machine's apt settin
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -67,9 +68,11 @@ def run(*command, given: str = "") -> str:
     return done.stdout + done.stderr
 
 
-def in_a_root(root: pathlib.Path, *command, given: str = "") -> str:
-    """Runs a command in a root with its own mounts, which vanish with the command."""
+def in_a_root(root: pathlib.Path, *command, given: str = "", shown: pathlib.Path | None = None) -> str:
+    """Runs a command in a root with its own mounts, which vanish with the command; the folder `shown` is at /mnt."""
     mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount -t tmpfs shm "$0/dev/shm"'
+    if shown:
+        mounts += f' && mount --bind {shlex.quote(str(shown))} "$0/mnt"'
     return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command, given=given)
 
 

@@ -1,7 +1,8 @@
 """A person's first ten minutes with the wheel, in fresh roots of Debian 11, 12 and 13 that have Python alone: installed, used,
-uninstalled, with the seconds of each step. Then packaging/Containerfile's commands in that of Debian 12.
+uninstalled, with the seconds of each step. That of Debian 12 is shown this machine's PyTorch for examples/pytorch, and then runs
+packaging/Containerfile's commands.
 
-  wheel_in_debians_test.py FOLDER [RELEASE...]     where `make wheels` has put it
+  wheel_in_debians_test.py BUILD_FOLDER [RELEASE...]     where `make wheels` has put it: in wheels/
 
 It needs root, debootstrap and Debian's registry, with this machine's apt settings; without them it is skipped with one line.
 """
@@ -16,8 +17,12 @@ import unittest
 import fresh_debian_test
 from fresh_debian_test import ROOT, in_a_root
 
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import python_environment  # noqa: E402
+
 # Release, glibc, Python.
 RELEASES = {"bullseye": ("2.31", "3.9"), "bookworm": ("2.36", "3.11"), "trixie": ("2.41", "3.13")}
+build = pathlib.Path()
 wheel = pathlib.Path()
 
 MINUTES = r"""
@@ -35,8 +40,12 @@ step install
 zeus measure -- true
 gpu zeus measure -- python3 train.py --epochs 2
 step measure
-gpu zeus run --max-slowdown 1.05 --profile-seconds 0.3 -- python3 train.py --epochs 20
+gpu zeus run --max-slowdown 1.05 --profile-seconds 0.3 -- python3 train.py --epochs 60
 step run
+if [ -d /mnt/torch ]; then
+    PYTHONPATH=/mnt gpu zeus run --max-slowdown 1.05 --profile-seconds 0.6 -- python3 pytorch/train.py
+    step "run, on the pytorch example"
+fi
 gpu python3 -B -c '
 import time
 from zeus.monitor import ZeusMonitor
@@ -65,6 +74,17 @@ step "the rest"
 """
 
 
+def packages_with_torch() -> pathlib.Path | None:
+    """Those of the tests' environment with PyTorch, if it fits Debian 12's Python."""
+    try:
+        python = python_environment.interpreter(build, "trainers")
+    except unittest.SkipTest as reason:
+        print(f"without PyTorch: {reason}")
+        return None
+    packages = python_environment.packages_of(python)
+    return packages if packages.parent.name == "python3.11" else None
+
+
 class Debians(unittest.TestCase):
     def test_the_first_ten_minutes(self):
         for release, (glibc, python) in RELEASES.items():
@@ -73,8 +93,10 @@ class Debians(unittest.TestCase):
                 fresh_debian_test.make_root(root, release, "python3,python3-venv")
                 shutil.copy(wheel, root)
                 shutil.copy(ROOT / "examples" / "script" / "train.py", root / "root")
-                said = in_a_root(root, "bash", "-s", given=MINUTES)
-                print(release, *re.findall(r"^(?:@@ .*|glibc .*|callback: .*)$", said, re.MULTILINE), sep="\n  ", flush=True)
+                shutil.copytree(ROOT / "examples" / "pytorch", root / "root" / "pytorch")
+                said = in_a_root(root, "bash", "-s", given=MINUTES, shown=packages_with_torch() if release == "bookworm" else None)
+                print(release, *re.findall(r"^(?:@@ .*|glibc .*|callback: .*|zeus: .*J in .*)$", said, re.MULTILINE), sep="\n  ",
+                      flush=True)
                 self.assertIn(f"glibc {glibc}, Python {python}.", said)
                 self.assertRegex(said, r"\d ± [\d.]+ J +gpu 0")
                 self.assertRegex(said, r"zeus: [\d.]+ k?J in ")
@@ -96,10 +118,11 @@ class Debians(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    found = sorted(pathlib.Path(sys.argv[1]).glob("zeus_cpp-*.whl"))
+    build = pathlib.Path(sys.argv[1]).resolve()
+    found = sorted((build / "wheels").glob("zeus_cpp-*.whl"))
     if not found:
-        print(f"skipped: there is no wheel in {sys.argv[1]}; `make wheels` makes it")
+        print(f"skipped: there is no wheel in {build / 'wheels'}; `make wheels` makes it")
         sys.exit(0)
-    wheel = found[-1].resolve()
+    wheel = found[-1]
     RELEASES = {name: RELEASES[name] for name in sys.argv[2:] or RELEASES}
     unittest.main(argv=sys.argv[:1], verbosity=2)  # which says why it was skipped
