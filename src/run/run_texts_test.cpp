@@ -254,7 +254,7 @@ TEST_F(AloneText, CountsWhatTheCommandTookBesideItsSteps) {
   result_.prediction = TrainingPrediction{.setting = *result_.optimum, .time = 11_s, .energy = *result_.energy};
   result_.prediction->energy.value = 900_J;
   EXPECT_THAT(alone_text(of_the_command(result_, taken), false),
-              testing::StartsWith("1.10 kJ in 12.0 s; under 150 W it would have been 1.00 kJ in 13.0 s"));
+              testing::StartsWith("1.10 kJ in 12.0 s; at 150 W it would have been 1.00 kJ in 13.0 s"));
 }
 
 TEST_F(AloneText, ShowsWhatItsEnergyCosts) {

@@ -40,7 +40,7 @@ step install
 zeus measure -- true
 gpu zeus measure -- python3 train.py --epochs 2
 step measure
-gpu zeus run --max-slowdown 1.05 --profile-seconds 0.3 -- python3 train.py --epochs 60
+gpu zeus run --max-slowdown 1.05 --profile-seconds 0.3 -- python3 train.py --epochs 100
 step run
 if [ -d /mnt/torch ]; then
     PYTHONPATH=/mnt gpu zeus run --max-slowdown 1.05 --profile-seconds 0.6 -- python3 pytorch/train.py

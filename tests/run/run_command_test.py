@@ -366,7 +366,7 @@ class AsJson(Runs):
             self.assertAlmostEqual(record[key]["value"], record["energy_j"] * per_joule, places=12)
             self.assertAlmostEqual(record[key]["uncertainty"], record["uncertainty_j"] * per_joule, places=12)
         self.assertEqual(record["cost"]["currency"], "EUR")
-        self.assertRegex(done.stderr, r"(?m)^zeus: .* k?J \(0\.000\d*\S* ± \S+ EUR, 0\.\d\S* ± \S+ g of CO2\) in ")
+        self.assertRegex(done.stderr, r"(?m)^zeus: .* k?J \(0\.000\S* ± \S+ EUR, \d+\.\d+ ± \S+ g of CO2\) in ")
 
     def test_what_is_not_known_says_why(self):
         record = self.record(self.run_on([], "--json", "-", "--price", "0.36EUR", "--", "sh", "-c", "exit 3"))
