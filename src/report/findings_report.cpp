@@ -96,7 +96,7 @@ Section scorecard_of(const std::vector<records::ScorecardRow>& scorecard) {
               "number that no seed changes agrees if it rounds to the paper's.</p>\n",
               scorecard.size(), count[records::Verdict::agrees], count[records::Verdict::differs],
               count[records::Verdict::too_uncertain], count[records::Verdict::not_repeated]) +
-          table("What agrees", {"claim", "verdict", "the paper", "here", "in the paper"}, rows)};
+          table("Claim by claim", {"claim", "verdict", "the paper", "here", "in the paper"}, rows)};
 }
 
 }  // namespace
