@@ -291,8 +291,7 @@ void Api::work_for(const Route& route, Call& call, const std::string& about) con
     }
     call.refuse(error);
   } catch (const std::exception& failure) {
-    log::error(fmt::format("{}: {}", route.id, failure.what()));
-    call.refuse(Error{ErrorKind::internal, failure.what()});
+    call.fail(failure);
   }
 }
 

@@ -1,6 +1,10 @@
 #include "service/call.hpp"
 
+#include "base/log.hpp"
+#include "base/printable.hpp"
 #include "service/front.hpp"
+
+#include <fmt/format.h>
 
 #include <charconv>
 #include <system_error>
@@ -63,6 +67,11 @@ void Call::refuse(const Error& error) {
 
 void Call::refuse(const protocol::Refusal& refusal) {
   answer(answer_of(refusal));
+}
+
+void Call::fail(const std::exception& failure) {
+  log::error(fmt::format("{}: {}", route_name(), printable(failure.what())));
+  refuse(Error{ErrorKind::internal, "the request failed", "have the administrator look at the log"});
 }
 
 std::shared_ptr<transport::Stream> Call::stream(transport::Headers headers) {

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -70,6 +71,9 @@ class Call {
   // Where the form is part of an existing service's interface.
   void refuse(const protocol::Refusal& refusal);
   void refuse(protocol::Status status, std::string_view why) { refuse(protocol::refusal(status, why)); }
+  // An exception that is not an Error is a mistake in the program: the log has it with the route, and the client gets a
+  // 500 without its words.
+  void fail(const std::exception& failure);
   std::shared_ptr<transport::Stream> stream(transport::Headers headers);
   // Its client is gone, and nothing was begun for it.
   void leave();

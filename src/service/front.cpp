@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -96,6 +97,8 @@ void Front::handle(std::shared_ptr<transport::Exchange> exchange) const {
     call->route_->handler(call);
   } catch (const Error& error) {
     call->refuse(error);
+  } catch (const std::exception& failure) {
+    call->fail(failure);
   }
 }
 

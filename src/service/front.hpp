@@ -31,7 +31,7 @@ struct Route {
   // "/jobs/{job}"; "*" at its end stands for any text. Of several routes that fit, the first one counts.
   std::string_view path;
   Needs needs = {};
-  // Answers now or later; an Error that it throws is refused.
+  // Answers now or later; an Error that it throws is refused, and any other exception is a failure of ours.
   std::function<void(const SharedCall& call)> handler;
   std::function<transport::Answer(const Error&)> refuse = {};  // if it has another form than the service's
   std::size_t longest_body = std::size_t{1} << 20;

@@ -1,6 +1,7 @@
 // What must hold for every service: each test plants its holes in zeusd's table and in that of `zeus serve`.
 #include "service/front.hpp"
 
+#include "base/log.hpp"
 #include "daemon/api.hpp"
 #include "jobs/job.hpp"
 #include "server/api.hpp"
@@ -17,13 +18,16 @@
 #include "transport/workers.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +35,10 @@ namespace zeus::service {
 namespace {
 
 using protocol::Scope;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 
 // A service with its real table and door, without devices and jobs: what it has to refuse must not reach a handler.
 class Stand {
@@ -98,7 +106,7 @@ class EveryFront : public testing::TestWithParam<std::string> {
   }
 
   // The table, with these routes before it. Every handler only counts its calls.
-  std::unique_ptr<Front> front(const std::vector<Route>& planted = {}) {
+  Front front(const std::vector<Route>& planted = {}) {
     std::vector<Route> all = planted;
     for (const Route& route : stand_->routes()) {
       all.push_back(route);
@@ -109,10 +117,16 @@ class EveryFront : public testing::TestWithParam<std::string> {
         call->done();
       };
     }
-    return std::make_unique<Front>(
-        stand_->clock, stand_->door(), access_, std::move(all),
-        [this](const Error& error) { return stand_->refuse(error); },
-        [this](const Call&, int, std::string_view, Seconds) { ++noted_; });
+    return bare(std::move(all));
+  }
+  // These routes alone, with their handlers.
+  Front bare(std::vector<Route> routes) {
+    return {stand_->clock,
+            stand_->door(),
+            access_,
+            std::move(routes),
+            [this](const Error& error) { return stand_->refuse(error); },
+            [this](const Call&, int, std::string_view, Seconds) { ++noted_; }};
   }
   [[nodiscard]] std::string bearer(const std::vector<Scope>& scopes) const {
     tokens::Claims claims{.subject = "ann", .scopes = {}, .id = "1"};
@@ -150,10 +164,10 @@ class EveryFront : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryFront, ARouteThatDoesNotSayWhomItIsForIsRefused) {
-  const auto planted = front({{.name = "hole", .path = "/hole"}});
-  EXPECT_EQ(ask(*planted, "GET", "/hole", with_all()), 403);
+  const Front planted = front({{.name = "hole", .path = "/hole"}});
+  EXPECT_EQ(ask(planted, "GET", "/hole", with_all()), 403);
   access_.credentials.keys.reset();
-  EXPECT_EQ(ask(*planted, "GET", "/hole", {{"Host", "localhost"}}), 403) << "also where no token is needed";
+  EXPECT_EQ(ask(planted, "GET", "/hole", {{"Host", "localhost"}}), 403) << "also where no token is needed";
   EXPECT_EQ(handled_, 0);
   for (const Route& route : stand_->routes()) {
     EXPECT_FALSE(std::holds_alternative<Unstated>(route.needs)) << route.path;
@@ -161,26 +175,26 @@ TEST_P(EveryFront, ARouteThatDoesNotSayWhomItIsForIsRefused) {
 }
 
 TEST_P(EveryFront, AForeignOriginIsRefusedOnEachRoute) {
-  const auto whole = front();
+  const Front whole = front();
   for (const Route& route : stand_->routes()) {
     transport::Headers headers = with_all();
     headers.add("Origin", "http://evil.example");
-    EXPECT_EQ(ask(*whole, method_of(route), filled(route.path), headers), 403) << route.path;
+    EXPECT_EQ(ask(whole, method_of(route), filled(route.path), headers), 403) << route.path;
   }
   EXPECT_EQ(handled_, 0);
   EXPECT_EQ(noted_, static_cast<int>(stand_->routes().size()));
 }
 
 TEST_P(EveryFront, AForeignHostIsRefusedOnEachRoute) {
-  const auto whole = front();
+  const Front whole = front();
   for (const Route& route : stand_->routes()) {
-    EXPECT_EQ(ask(*whole, method_of(route), filled(route.path), with_all("evil.example")), 403) << route.path;
+    EXPECT_EQ(ask(whole, method_of(route), filled(route.path), with_all("evil.example")), 403) << route.path;
   }
   EXPECT_EQ(handled_, 0);
 }
 
 TEST_P(EveryFront, ATokenOfAnotherScopeIsRefusedOnEachRouteThatNeedsOne) {
-  const auto whole = front();
+  const Front whole = front();
   int guarded = 0;
   for (const Route& route : stand_->routes()) {
     const std::string path = filled(route.path);
@@ -188,19 +202,18 @@ TEST_P(EveryFront, ATokenOfAnotherScopeIsRefusedOnEachRouteThatNeedsOne) {
     if (scope != nullptr) {
       ++guarded;
       const transport::Headers headers{{"Host", "localhost"}, {"Authorization", bearer(all_but(*scope))}};
-      EXPECT_EQ(ask(*whole, method_of(route), path, headers), 403) << route.path;
+      EXPECT_EQ(ask(whole, method_of(route), path, headers), 403) << route.path;
     }
     const bool is_open = std::holds_alternative<Anyone>(route.needs);
-    EXPECT_EQ(ask(*whole, method_of(route), path, {{"Host", "localhost"}}), is_open ? 200 : 401) << route.path;
-    EXPECT_EQ(ask(*whole, method_of(route), path, with_all()), 200) << route.path;
+    EXPECT_EQ(ask(whole, method_of(route), path, {{"Host", "localhost"}}), is_open ? 200 : 401) << route.path;
+    EXPECT_EQ(ask(whole, method_of(route), path, with_all()), 200) << route.path;
   }
   EXPECT_GT(guarded, 20);
 }
 
 TEST_P(EveryFront, ARequestWithoutAHostIsRefusedBeforeAnyRoute) {
-  const auto whole = front();
-  test::RunningServer server{
-      [&](std::shared_ptr<transport::Exchange> exchange) { whole->handle(std::move(exchange)); }};
+  const Front whole = front();
+  const test::RunningServer server{[&](std::shared_ptr<transport::Exchange> exchange) { whole.handle(std::move(exchange)); }};
   const int port = std::stoi(server.tcp().substr(server.tcp().rfind(':') + 1));
   const std::string authorization = fmt::format("Authorization: {}\r\n", bearer(all_but(std::nullopt)));
   for (const Route& route : stand_->routes()) {
@@ -214,16 +227,36 @@ TEST_P(EveryFront, ARequestWithoutAHostIsRefusedBeforeAnyRoute) {
   EXPECT_EQ(client.status(), 200);
 }
 
+TEST_P(EveryFront, AnExceptionOfAHandlerIsLoggedWithTheRouteAndItsClientGets500) {
+  std::vector<std::string> lines;
+  const log::ScopedSink sink{[&](log::Level level, std::string_view line) {
+    EXPECT_EQ(level, log::Level::error);
+    lines.emplace_back(line);
+  }};
+  std::vector<Route> routes{{.name = "first", .path = "/first", .needs = Anyone{}, .handler = [](const SharedCall&) {
+                               throw std::out_of_range{"a secret\nof the program"};
+                             }}};
+  routes.push_back({.name = "second", .path = "/second", .needs = Anyone{}, .handler = [](const SharedCall& call) {
+                      call->done();
+                      throw std::out_of_range{"late"};
+                    }});
+  const Front one = bare(routes);
+  const auto exchange = std::make_shared<test::HeldExchange>(transport::Request{
+      .method = "GET", .path = "/first", .query = {}, .headers = {{"Host", "localhost"}}, .body = {}});
+  one.handle(exchange);
+  ASSERT_TRUE(exchange->answered());
+  EXPECT_EQ(exchange->answered()->status, 500);
+  EXPECT_THAT(exchange->answered()->body, AllOf(HasSubstr("log"), Not(HasSubstr("secret"))));
+  EXPECT_EQ(ask(one, "GET", "/second", {{"Host", "localhost"}}), 200) << "it was answered before";
+  EXPECT_EQ(noted_, 2);
+  EXPECT_THAT(lines, ElementsAre("first: a secret\\nof the program", "second: late"));
+}
+
 TEST_P(EveryFront, OnlyTheFirstAnswerCounts) {
   SharedCall kept;
-  std::vector<Route> routes{
+  const std::vector<Route> routes{
       {.name = "one", .path = "/one", .needs = Anyone{}, .handler = [&](const SharedCall& call) { kept = call; }}};
-  const Front one{stand_->clock,
-                  stand_->door(),
-                  access_,
-                  routes,
-                  [this](const Error& error) { return stand_->refuse(error); },
-                  [this](const Call&, int, std::string_view, Seconds) { ++noted_; }};
+  const Front one = bare(routes);
   EXPECT_EQ(ask(one, "GET", "/one", {{"Host", "localhost"}}), 0);
   kept->done();
   kept->refuse(Error{ErrorKind::timeout, "late"});
