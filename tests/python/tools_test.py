@@ -412,6 +412,22 @@ class DaemonClient(unittest.TestCase):
     def test_a_configuration_is_printed_without_its_token(self):
         self.assertNotIn("s3cret", repr(ZeusdConfig.tcp("node1", 4938, token="s3cret")))
 
+    def test_a_token_that_root_mounted_may_be_read_by_others(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root has files of root")
+        with tempfile.TemporaryDirectory() as folder:
+            path, link = os.path.join(folder, "token"), os.path.join(folder, "link")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("good\n")
+            os.symlink(path, link)
+            named = {"ZEUSD_HOST_PORT": "host:1", "ZEUSD_TOKEN_FILE": link}
+            with mock.patch.dict(os.environ, named, clear=True), mock.patch.object(os, "geteuid", lambda: 1000):
+                os.chmod(path, 0o444)
+                self.assertEqual(ZeusdConfig.from_env().token, "good")
+                os.chmod(path, 0o464)
+                with self.assertRaisesRegex(ZeusdConnectionError, "written by users other than its owner"):
+                    ZeusdConfig.from_env()
+
     def test_a_token_file_must_be_readable_by_its_owner_only(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "token")
@@ -420,7 +436,7 @@ class DaemonClient(unittest.TestCase):
             named = {"ZEUSD_HOST_PORT": "host:1", "ZEUSD_TOKEN_FILE": path}
             with mock.patch.dict(os.environ, named, clear=True):
                 os.chmod(path, 0o640)
-                with self.assertRaisesRegex(ZeusdConnectionError, "may be read by users other.*chmod 600"):
+                with self.assertRaisesRegex(ZeusdConnectionError, "may be read or written by users other.*chmod 600"):
                     ZeusdConfig.from_env()
                 os.chmod(path, 0o600)
                 self.assertEqual(ZeusdConfig.from_env().token, "good")

@@ -91,7 +91,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _token_of_file(path: str) -> str:
-    """The token in a file that only its owner may read."""
+    """The token in a file that only its owner may read, or in one of root's that only root may write."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -100,8 +100,10 @@ def _token_of_file(path: str) -> str:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) is not a plain file")
-        if status.st_mode & 0o077:
-            raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) may be read by users other than its owner: chmod 600 {path}")
+        # Who may read a file of root's, such as a mounted secret, root has decided.
+        if status.st_mode & (0o022 if status.st_uid == 0 != os.geteuid() else 0o077):
+            raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) may be read or written by users other than its owner: "
+                                       f"chmod 600 {path}, or mount it with mode 0400")
         content = opened.read(_LONGEST_TOKEN + 1)
     token = content.decode("ascii", "replace").strip()
     if not token or len(content) > _LONGEST_TOKEN or not token.isascii() or any(each <= " " for each in token):
@@ -138,7 +140,8 @@ class ZeusdConfig:
     def from_env(cls) -> ZeusdConfig | None:
         """From ZEUSD_SOCK_PATH or else ZEUSD_HOST_PORT; None if neither is set, or if the first that is set is empty.
 
-        The token is that of ZEUSD_TOKEN, or in the file that ZEUSD_TOKEN_FILE names, which only its owner may be able to read.
+        The token is that of ZEUSD_TOKEN, or in the file that ZEUSD_TOKEN_FILE names, which only its owner may be able to read; a file of
+        root's, such as a mounted secret, others may read too.
         """
         path, address = os.environ.get("ZEUSD_SOCK_PATH"), os.environ.get("ZEUSD_HOST_PORT")
         if path is not None:

@@ -25,8 +25,9 @@ struct DaemonPlace {
 // daemon is set but empty. A file that cannot be read is an Error. `machine` is where /run and /proc are.
 std::optional<DaemonPlace> find_daemon(const Environment& environment, const FileTree& machine);
 
-// The token of ZEUSD_TOKEN, or of the file that ZEUSD_TOKEN_FILE names, which only its owner may read; empty if neither
-// is set.
+// The token of ZEUSD_TOKEN, or of the file that ZEUSD_TOKEN_FILE names; empty if neither is set. The file belongs to
+// this user, who alone may read it, or to root, who may let others read it; another user may not write it. It may be a
+// link of one of the two.
 std::string zeusd_token(const Environment& environment);
 
 }  // namespace zeus::backends::zeusd
