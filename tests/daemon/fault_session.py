@@ -215,23 +215,24 @@ def expect_audited(case: unittest.TestCase, daemon: WatchedDaemon, log: DriverLo
     """The setters in the driver's log match the audit log one to one and in order, except for the last one before a kill and
     what a guardian has put back: the daemon notes those afterwards."""
     setters = log.all()
-    own = {run.process for run in daemon.runs}
     lines = daemon.lines_of_runs()
     offset = time.time() - time.monotonic()
     counted = collections.Counter()
-    called = collections.defaultdict(list)
-    by_others = collections.defaultdict(list)
-    for one in setters:
-        if one.process in own:
-            called[one.process, one.gpu].append(one)
-        elif one.process != os.getpid() and one.done:
-            by_others[one.gpu].append(one)
     for number, run in enumerate(daemon.runs):
         is_last = number + 1 == len(daemon.runs)
         following = [] if is_last else lines[number + 1]
         until_when = float("inf") if is_last else daemon.runs[number + 1].begun
+        # The kernel gives the number of a process to another one after a while, also to a setter of another run.
+        called = collections.defaultdict(list)
+        by_others = collections.defaultdict(list)
+        for one in setters:
+            if run.begun <= one.begun < until_when:
+                if one.process == run.process:
+                    called[one.gpu].append(one)
+                elif one.process != os.getpid() and one.done:
+                    by_others[one.gpu].append(one)
         for gpu, uuid in enumerate(uuids):
-            calls = called[run.process, gpu]
+            calls = called[gpu]
             written = [one for one in lines[number] if one["gpu"] == uuid and one["outcome"] != "noted"]
             case.assertLessEqual(len(written), len(calls), "each line is of a call")
             case.assertEqual([(one.what, one.done) for one in calls[:len(written)]],
@@ -244,7 +245,7 @@ def expect_audited(case: unittest.TestCase, daemon: WatchedDaemon, log: DriverLo
             of_next = noted_in(following, uuid)
             case.assertLessEqual({one.what for one in unwritten}, set(of_next), "the last before a kill is noted")
             noted = noted_in(lines[number], uuid)
-            back = [one for one in by_others[gpu] if run.begun <= one.begun < until_when]
+            back = by_others[gpu]
             case.assertLessEqual(collections.Counter(one.what for one in back), noted + of_next,
                                  f"what a guardian has put back is noted: {back}")
             counted.update(lines=len(written), unwritten=len(unwritten), by_guardians=len(back), noted=noted.total())
@@ -327,14 +328,14 @@ class FaultCase(unittest.TestCase):
         time.sleep(self.random.uniform(0.05, 0.35))
         self.changed += self.driver.settings() != self.found
 
-    def expect_put_back(self, since: float, gpus=range(GPUS)):
+    def expect_put_back(self, since: float, gpus=range(GPUS), is_bound: bool = True):
         def is_back():
             settings = self.driver.settings(gpus)
             return settings == [self.found[gpu] for gpu in gpus]
         until(is_back, f"put back: {self.found}, {self.driver.settings(gpus)}")
         took = time.monotonic() - since
         self.slowest = max(self.slowest, took)
-        if options.bound:
+        if options.bound and is_bound:
             self.assertLessEqual(took, options.bound)
 
     def report(self, what: str, rounds: int | None = None):

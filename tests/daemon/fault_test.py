@@ -138,6 +138,26 @@ class Faults(FaultCase):
             self.expect_nothing_left(daemon)
             self.expect_audited(daemon)
 
+    def test_the_guardian_is_killed(self):
+        daemon = self.start()
+        for _ in range(options.rounds):
+            self.crowd(daemon)
+            self.at_a_random_moment()
+            killed = until(lambda: guardians_of(daemon.state), "something was set")
+            for guardian in killed:
+                os.kill(guardian, signal.SIGKILL)
+            # Serving goes on: the next setting starts another, which puts back like the first.
+            until(lambda: set(guardians_of(daemon.state)) - set(killed), "another guardian")
+            self.assertIsNone(daemon.process.poll())
+            since = time.monotonic()
+            daemon.kill_whole()
+            self.expect_put_back(since)
+            self.end_clients()
+            daemon.start()
+        self.report("the guardian: killed, and all that serves after it")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
+
     def test_the_guardian_is_killed_with_zeusd_or_with_the_setter(self):
         for with_setter in (False, True):
             self.changed, self.slowest = 0, 0.0
@@ -146,15 +166,19 @@ class Faults(FaultCase):
                 self.crowd(daemon)
                 self.at_a_random_moment()
                 setter = daemon.setter()
+                since = time.monotonic()
                 for guardian in guardians_of(daemon.state):
                     os.kill(guardian, signal.SIGKILL)
                 os.kill(setter if with_setter else daemon.process.pid, signal.SIGKILL)
                 daemon.process.wait()
                 self.end_clients()
                 until(lambda: not is_running(setter), "no setter is left")
-                # If the setter had just started another guardian, that puts back; otherwise the next start does.
-                daemon.start()
-                self.expect_put_back(time.monotonic())
+                if with_setter:
+                    # If the setter had just started another guardian, that puts back; otherwise the next start does.
+                    daemon.start()
+                self.expect_put_back(since, is_bound=not with_setter)
+                if not with_setter:
+                    daemon.start()
             self.report(f"the guardian and {'the setter' if with_setter else 'zeusd'}: killed")
             self.expect_nothing_left(daemon)
             self.expect_audited(daemon)
@@ -167,10 +191,12 @@ class Faults(FaultCase):
             os.kill(daemon.setter(), signal.SIGSTOP)
             for guardian in guardians_of(daemon.state):
                 os.kill(guardian, signal.SIGKILL)
+            since = time.monotonic()
             daemon.kill_whole()
             self.end_clients()
             daemon.start()
             self.assertEqual(self.driver.settings(), self.found, "before the next start answers")
+            self.expect_put_back(since, is_bound=False)  # the start is part of it
         self.report("all that serves and the guardian are killed")
         self.expect_nothing_left(daemon)
         self.expect_audited(daemon)
