@@ -1,5 +1,6 @@
 """The messages between zeusd and its setter, with the other side replaced: a hostile zeusd sends a real setter whatever bytes,
-and a real zeusd gets a setter that ends, lies or is silent. What was set is put back, and no process crashes or stays.
+and a real zeusd gets a setter that ends, lies or answers with whatever bytes. What was set is put back, and no process crashes or
+stays.
 
   zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- setter_test.py ZEUSD
     [--rounds N] [--seed S] [-k NAME]
@@ -7,11 +8,13 @@ and a real zeusd gets a setter that ends, lies or is silent. What was set is put
 
 import argparse
 import array
+import collections
 import json
 import os
 import pathlib
 import random
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -170,10 +173,60 @@ class AHostileZeusd(Case):
         self.assertLessEqual(len(lines), 300 + 100 * took, "100 a second")
 
 
+# Takes the place of a setter, and changes some answers of a real one on their way to zeusd.
+CHANGES_ANSWERS = """
+import array, random, subprocess, threading
+chance = random.Random({seed})
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+kept = os.dup(3)
+os.dup2(theirs.fileno(), 3)
+child = subprocess.Popen([{setter!r}, *sys.argv[1:]], stdin=subprocess.DEVNULL, pass_fds=(3,))
+os.dup2(kept, 3)
+os.close(kept)
+theirs.close()
+
+def changed(answer):
+    if chance.random() < 0.9:
+        return [answer]
+    at = chance.randrange(len(answer) if chance.random() < 0.5 else 32)
+    size = chance.choice((1, 8, len(answer) - 1, len(answer), len(answer) + 1, 60000))
+    return chance.choice(([answer[:at] + chance.randbytes(1) + answer[at + 1:]], [chance.randbytes(size)], [bytes(size)],
+                          [chance.randbytes(size), answer], [answer, answer]))
+
+def forward(source, sink, change):
+    try:
+        while message := source.recv(65536):
+            for one in change(message):
+                sink.send(one)
+    except OSError:
+        pass
+    sink.shutdown(socket.SHUT_RDWR)
+
+def begin(source, sink, change):
+    threading.Thread(target=forward, args=(source, sink, change), daemon=True).start()
+
+while True:
+    greeting, numbers, _, _ = socket.recv_fds(ours, 65536, 1)
+    if not greeting:
+        sys.exit(1)
+    its, (mine, zeusds) = socket.socket(fileno=numbers[0]), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    begin(mine, its, lambda message: [message])
+    begin(its, mine, changed)
+    socket.send_fds(zeusd, [greeting], [zeusds.fileno()])
+    zeusds.close()
+    if greeting[0] == {ready}:
+        break
+while zeusd.recv(1):
+    pass
+ours.close()
+sys.exit(child.wait())
+"""
+
+
 class AForeignSetter(Case):
     """zeusd with a program beside it that takes the setter's place."""
 
-    def refused(self, script: str) -> str:
+    def with_setter(self, script: str) -> Daemon:
         beside = self.folder / "bin"
         beside.mkdir(exist_ok=True)
         shutil.copy(options.zeusd, beside / "zeusd")
@@ -181,8 +234,11 @@ class AForeignSetter(Case):
                                             f"zeusd = socket.socket(fileno=3)\n{script}\n")
         (beside / "zeus_setter").chmod(0o755)
         daemon = Daemon(str(beside / "zeusd"))
-        daemon.start(wait=False)
         self.addCleanup(daemon.close)
+        return daemon
+
+    def refused(self, script: str) -> str:
+        daemon = self.with_setter(script).start(wait=False)
         self.assertEqual(daemon.process.wait(daemon_session.PATIENCE), 1)
         self.assertNotRegex(daemon.log(), "Sanitizer|runtime error|terminate")
         self.assertFalse(pathlib.Path(daemon.socket).exists())
@@ -200,6 +256,36 @@ class AForeignSetter(Case):
                   f"ready = bytearray({GREETING.size})\nready[0] = {READY}\n"
                   f"socket.send_fds(zeusd, [bytes(ready)], [a.fileno()])\ntime.sleep(60)")
         self.assertIn("zeusd sees 2 GPUs, and its setter others (0)", self.refused(script))
+
+    def test_answers_with_any_bytes(self):
+        statuses = collections.Counter()
+        for _ in range(max(3, options.rounds // 5)):
+            script = CHANGES_ANSWERS.format(seed=self.random.getrandbits(32), setter=options.setter, ready=READY)
+            with self.with_setter(script) as daemon:
+                lease = "none"
+                for _ in range(60):
+                    target = self.any_target(lease)
+                    answer = daemon.post(target)
+                    statuses[answer.status] += 1
+                    lease = answer.json["id"] if answer.status == 200 and "/take" in target else lease
+                    if self.random.random() < 0.05:
+                        daemon.process.send_signal(signal.SIGHUP)  # opens the audit log again
+                self.assertEqual(daemon.get("/discover").status, 200)
+                self.assertEqual(daemon.stop(), 0)
+                self.assertNotRegex(daemon.log(), "Sanitizer|runtime error|terminate")
+                until(lambda: driver.settings() == self.found, "all is put back")
+        print(f"answers of zeusd by status: {dict(statuses)}", flush=True)
+        self.assertLessEqual({200, 500}, set(statuses))
+
+    def any_target(self, lease: str) -> str:
+        which, gpu = f"lease={lease}", self.random.randrange(2)
+        limit = self.random.randrange(150, 290) * 1000
+        return self.random.choice((
+            f"/v1/leases/take?gpu_ids={gpu}&term_s=60", "/v1/leases/take?gpu_ids=0,1&term_s=60", f"/v1/leases/renew?{which}",
+            f"/v1/leases/set_power_limit?{which}&gpu_ids={gpu}&power_limit_mw={limit}",
+            f"/v1/leases/lock_clocks?{which}&gpu_ids={gpu}&domain=graphics&min_clock_mhz=600&max_clock_mhz=900",
+            f"/v1/leases/restore?{which}", f"/v1/leases/release?{which}",
+            f"/gpu/set_power_limit?gpu_ids={gpu}&block=true&power_limit_mw={limit}"))
 
 
 def main() -> None:
