@@ -222,7 +222,7 @@ def expect_audited(case: unittest.TestCase, daemon: WatchedDaemon, log: DriverLo
         is_last = number + 1 == len(daemon.runs)
         following = [] if is_last else lines[number + 1]
         until_when = float("inf") if is_last else daemon.runs[number + 1].begun
-        # The kernel gives the number of a process to another one after a while, also to a setter of another run.
+        # The kernel gives the process ID to another one after a while, also to a setter of another run.
         called = collections.defaultdict(list)
         by_others = collections.defaultdict(list)
         for one in setters:
