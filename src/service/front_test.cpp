@@ -213,7 +213,8 @@ TEST_P(EveryFront, ATokenOfAnotherScopeIsRefusedOnEachRouteThatNeedsOne) {
 
 TEST_P(EveryFront, ARequestWithoutAHostIsRefusedBeforeAnyRoute) {
   const Front whole = front();
-  const test::RunningServer server{[&](std::shared_ptr<transport::Exchange> exchange) { whole.handle(std::move(exchange)); }};
+  const test::RunningServer server{
+      [&](std::shared_ptr<transport::Exchange> exchange) { whole.handle(std::move(exchange)); }};
   const int port = std::stoi(server.tcp().substr(server.tcp().rfind(':') + 1));
   const std::string authorization = fmt::format("Authorization: {}\r\n", bearer(all_but(std::nullopt)));
   for (const Route& route : stand_->routes()) {
