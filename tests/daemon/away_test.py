@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 import unittest
+from typing import TextIO
 
 from daemon_session import Driver, end_with_parent, guardians_of, skip_without_root, until
 
@@ -290,7 +291,8 @@ def rounds_of(options: argparse.Namespace) -> None:
 
 
 class Away(unittest.TestCase):
-    def session(self, seed: int, rounds: int) -> subprocess.Popen:
+    def session(self, seed: int, rounds: int) -> tuple[subprocess.Popen, TextIO]:
+        """With the file of its output: a pipe that is read later would stop it after a few rounds."""
         held = tempfile.TemporaryDirectory()
         self.addCleanup(held.cleanup)
         state = pathlib.Path(held.name) / "state"
@@ -298,19 +300,21 @@ class Away(unittest.TestCase):
         words = [options.zeus, "virtual", "1xA100@limit=210", "--shared", "--load", CPU_USE, "--", sys.executable, __file__,
                  options.zeus, options.zeusd, options.trainer, "--inside", "--rounds", str(rounds), "--seed", str(seed),
                  "--sessions", str(options.sessions)] + ([] if options.bound is None else ["--bound", str(options.bound)])
-        return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=end_with_parent,
-                                env={**os.environ, "ZEUS_STATE_DIR": str(state)})
+        out = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self.addCleanup(out.close)
+        return subprocess.Popen(words, stdout=out, preexec_fn=end_with_parent,
+                                env={**os.environ, "ZEUS_STATE_DIR": str(state)}), out
 
     def test_a_training_goes_on_while_others_go_away(self):
         each = -(-options.rounds // options.sessions)
         machines = [self.session(options.seed + number, each) for number in range(options.sessions)]
         rounds = []
-        for machine in machines:
+        for machine, _ in machines:
             self.addCleanup(machine.kill)
-        for machine in machines:
-            out, err = machine.communicate(timeout=1700)
-            self.assertEqual(machine.returncode, 0, err)
-            rounds += [json.loads(line) for line in out.splitlines()]
+        for machine, out in machines:
+            self.assertEqual(machine.wait(timeout=1700), 0)
+            out.seek(0)
+            rounds += [json.loads(line) for line in out]
         for one in rounds:
             # Against as many steps of trainings that nothing happens to.
             steps = len(one["waits"])
