@@ -47,6 +47,7 @@ __all__ = ["PipelineFrequencies"]
 
 _ROUNDS = 2  # of measuring: in wide steps, then beside the clocks of a first plan
 _MOST_CLOCKS_REFINED = 3  # of a stage: those that a first plan uses most
+_PROGRESS = "instructions"  # that ranks have run alone; each of them counts some
 _STEPS_TO_LEARN = 4  # in which PipelineClocks learns when to ask for a faster clock
 
 
@@ -61,7 +62,7 @@ class PipelineFrequencies:
     without the plan, before it is made, and as many under it. `record`: the folder into which the pipeline's first rank writes
     profile.csv and plan.json, and with `measure` before.json and after.json, for `zeus pipeline --measured`. `window`: for how
     many seconds an instruction is repeated at each clock. `patience`: how many seconds to wait for the other ranks at each
-    exchange; as long as this rank has profiled, if that is longer.
+    exchange, from when the last of them has run an instruction; as long as this rank has profiled, if that is longer.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class PipelineFrequencies:
         self._ranks = Ranks(f"pipelining/{self._members[0]}")
         self._patience = patience
         self._window = window
+        self._shown = -math.inf  # when other ranks were last shown that this one profiles
         self._max_slowdown = max_slowdown
         self._measure = measure
         self._record = None if record is None else Path(record)
@@ -281,6 +283,8 @@ class PipelineFrequencies:
             self._summarize(time.monotonic() - begun)
         except (OSError, ValueError) as error:
             self._warn(f"the profile is not written: {error}")
+        except RankLost as error:
+            self._warn(f"what profiling cost is unknown: {error}")
         self.follow()
 
     def _profile_and_plan(self) -> dict[str, Any]:
@@ -328,15 +332,29 @@ class PipelineFrequencies:
         try:
             for index, captured in self._captured.items():
                 with captured.as_it_was(self.device_id):
-                    for instruction, work, including in captured.works(self.device_id):
+                    for instruction, alone, including in captured.works(self.device_id):
+                        work = self._showing_progress(alone)
                         if not plan:
                             profiler.measure(index, instruction, work, including)
                             continue
                         for clock in self._planned_clocks(plan, index):
                             profiler.measure_beside(index, instruction, clock, work, including)
+        except RankLost:
+            raise  # the others do without what would still be measured
         except Exception as error:  # the stage's own code may raise anything
             return f"an instruction could not be run alone: {type(error).__name__}: {error}"
         return ""
+
+    def _showing_progress(self, work: Callable[[int], None]) -> Callable[[int], None]:
+        """The same work. A stage with few clocks, or a small one, is measured long before others, and waits for them."""
+
+        def shown(times: int) -> None:
+            work(times)
+            if time.monotonic() - self._shown > self._patience / 10:
+                self._shown = time.monotonic()
+                self._ranks.advance(_PROGRESS)
+
+        return shown
 
     def _planned_clocks(self, plan: dict[str, Any], stage: int) -> list[float]:
         """Of any instruction of the stage, since a backward is measured together with its forward."""
@@ -386,7 +404,7 @@ class PipelineFrequencies:
         """The plan that the first rank makes of what all share; {} if no rank has profiled yet; _Trouble if any rank has some."""
         if self._place != 0:
             self._ranks.tell(f"profile/{turn}/{self._place}", share)
-            answer = self._ranks.hear(f"plan/{turn}", self._patience + self._long())
+            answer = self._ranks.hear(f"plan/{turn}", self._patience + self._long(), _PROGRESS)
         else:
             answer = self._plan_of(share, turn)
             self._ranks.tell(f"plan/{turn}", answer)
@@ -398,7 +416,8 @@ class PipelineFrequencies:
         if share["trouble"]:
             return {"trouble": f"rank {self._members[0]}: {share['trouble']}"}
         try:
-            shares = [share, *(self._ranks.hear(f"profile/{turn}/{place}", self._long()) for place in range(1, len(self._members)))]
+            others = range(1, len(self._members))
+            shares = [share, *(self._ranks.hear(f"profile/{turn}/{place}", self._long(), _PROGRESS) for place in others)]
         except RankLost as error:
             return {"trouble": f"a rank does not take part: {error}"}
         for place, one in enumerate(shares):
@@ -459,10 +478,10 @@ class PipelineFrequencies:
 
     def _exchange_measured(self) -> None:
         assert self._measured is not None and self.plan is not None
-        self._ranks.tell(f"measured/{self._place}", self._measured.results)
-        if self._place != 0 or self._record is None:
-            return
         try:
+            self._ranks.tell(f"measured/{self._place}", self._measured.results)
+            if self._place != 0 or self._record is None:
+                return
             others = [self._ranks.hear(f"measured/{place}", self._patience) for place in range(1, len(self._members))]
             everyone = [self._measured.results, *others]
             for run, name in enumerate(("before", "after")):

@@ -13,13 +13,17 @@ import contextlib
 import datetime
 import json
 import sys
+import time
+from collections.abc import Iterator
 from typing import Any
+
+_GLANCE = 0.2  # seconds between two looks at the store while others make progress
 
 _made: collections.Counter[str] = collections.Counter()
 
 
 class RankLost(RuntimeError):
-    """A rank did not send in time what the others wait for."""
+    """A rank did not send in time what the others wait for, or the store is gone, with the rank that has it."""
 
 
 def in_process_group() -> bool:
@@ -50,17 +54,39 @@ class Ranks:
             _made[topic] += 1
 
     def tell(self, key: str, value: Any) -> None:
-        """Stores a value, which JSON can hold, for the other ranks."""
+        """Stores a value, which JSON can hold, for the other ranks; RankLost if the store is gone, as of the two below."""
+        text = json.dumps(value)
         if self._store is not None:
-            self._store.set(key, json.dumps(value))
+            with self._reaching_others():
+                self._store.set(key, text)
 
-    def hear(self, key: str, patience: float) -> Any:
-        """The value that some rank stores; waits for at most `patience` seconds, then raises RankLost."""
+    def hear(self, key: str, patience: float, progress: str = "") -> Any:
+        """The value that some rank stores; waits for at most `patience` seconds, then raises RankLost. With the name of a
+        `progress`, the seconds begin again with each `advance` of it by any rank."""
         try:
-            self._store.wait([key], datetime.timedelta(seconds=patience))
+            if progress:
+                self._wait_while_it_advances(key, patience, progress)
+            else:
+                self._store.wait([key], datetime.timedelta(seconds=patience))
             return json.loads(self._store.get(key))
         except Exception as error:  # torch has no error of its own for each way in which a store fails
             raise RankLost(f"rank {self.rank} waited {patience:g} s for {key!r} without an answer: {error}") from error
+
+    def _wait_while_it_advances(self, key: str, patience: float, progress: str) -> None:
+        seen, since = -1, time.monotonic()
+        while not self._store.check([key]):
+            now = self._store.add(progress, 0)
+            if now != seen:
+                seen, since = now, time.monotonic()
+            elif time.monotonic() - since >= patience:
+                raise TimeoutError("no rank makes progress")
+            time.sleep(min(_GLANCE, patience))
+
+    def advance(self, progress: str) -> None:
+        """Lets those wait on that wait for what takes this rank long."""
+        if self._store is not None:
+            with self._reaching_others():
+                self._store.add(progress, 1)
 
     def forget(self, key: str) -> None:
         """Removes a value that no rank needs any more; if the store cannot, it stays."""
@@ -71,5 +97,13 @@ class Ranks:
         """The first proposal that any rank makes for this key; all ranks get the same."""
         if self._store is None:
             return proposal
-        settled = self._store.compare_set(key, "", json.dumps(proposal))
-        return json.loads(settled)
+        text = json.dumps(proposal)
+        with self._reaching_others():
+            return json.loads(self._store.compare_set(key, "", text))
+
+    @contextlib.contextmanager
+    def _reaching_others(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            raise RankLost(f"rank {self.rank} does not reach the others any more: {error}") from error
