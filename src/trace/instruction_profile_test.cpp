@@ -48,6 +48,8 @@ TEST(InstructionProfile, ErrorsNameFileAndLine) {
   EXPECT_EQ(
       profile_refusal("stage,instruction,frequency,time,energy\n0,forward,1410,0.04,10\n0,forward,1410,soon,10\n"),
       "profile.csv:3: time is 'soon', not a finite number");
+  EXPECT_EQ(profile_refusal("stage,instruction,frequency,time,energy\n0,forward,1410,nan,10\n"),
+            "profile.csv:2: time is 'nan', not a finite number");
   EXPECT_TRUE(
       profile_refusal("stage,instruction,frequency,time,energy\n0,forward,1410,-1,10\n").starts_with("profile.csv:2:"));
   EXPECT_TRUE(profile_refusal("stage,instruction,frequency,time,energy\n0,,1410,1,10\n").starts_with("profile.csv:2:"));

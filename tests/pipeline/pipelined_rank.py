@@ -3,10 +3,12 @@ trainings.py, or under torch.distributed.run; for each schedule in turn, writes 
 
   pipelined_rank.py OUT [--schedules 1f1b,gpipe|interleaved,zero-bubble] [--steps N] [--measure N] [--layer S] [--pairs N]
   pipelined_rank.py OUT --single       the same training in one process, without a pipeline and without Zeus
+  pipelined_rank.py OUT --example      examples/torch_pipeline itself, in shorter layers and windows
 """
 
 import argparse
 import contextlib
+import functools
 import json
 import logging
 import pathlib
@@ -16,11 +18,13 @@ import time
 import torch
 import torch.distributed
 from torch.distributed import pipelining
+from torch.utils.checkpoint import checkpoint
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch_pipeline"))
 import train  # noqa: E402
 import virtual_work  # noqa: E402
 
+from zeus_cpp import _native  # noqa: E402
 from zeus_cpp.integrations._pipeline_measured import Measured  # noqa: E402
 
 STEPS_OF_A_BLOCK = 2
@@ -41,6 +45,17 @@ class WatchedWork(virtual_work.VirtualWork):
             while (left := middle - (truth := self.truth()).work_s) > 0:
                 time.sleep(max(left / truth.speed, 1e-5))
             self.seen.append((truth.clock_mhz, truth.power_w))
+
+
+class Recomputing(torch.nn.Module):
+    """A stage that keeps no activations: its backward runs its forward again, to the end, where the virtual GPU's work ends."""
+
+    def __init__(self, stage: torch.nn.Module) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return checkpoint(self.stage, x, use_reentrant=False, early_stop=False)
 
 
 class LogLines(logging.Handler):
@@ -74,16 +89,16 @@ def single(steps: int) -> list:
     return losses
 
 
-def schedule_of(name: str, rank: int, layers, make_work):
+def schedule_of(name: str, rank: int, make_stage):
     """(schedule, modules): two stages on each of two ranks where the schedule interleaves."""
     device = torch.device("cpu")
     kinds = {"1f1b": pipelining.Schedule1F1B, "gpipe": pipelining.ScheduleGPipe}
     if name in kinds:
-        module = train.stage_of(rank, make_work(rank))
+        module = make_stage(rank)
         return kinds[name](pipelining.PipelineStage(module, rank, 4, device), train.MICROBATCHES, loss_fn=train.loss_of), [module]
     kind = pipelining.ScheduleInterleaved1F1B if name == "interleaved" else pipelining.ScheduleInterleavedZeroBubble
     mine = [rank, rank + 2]
-    modules = [train.stage_of(index, make_work(index)) for index in mine]
+    modules = [make_stage(index) for index in mine]
     stages = [pipelining.PipelineStage(module, index, 4, device) for module, index in zip(modules, mine)]
     return kind(stages, train.MICROBATCHES, loss_fn=train.loss_of), modules
 
@@ -143,6 +158,39 @@ class TrueWindows:
         return noted
 
 
+def add_fault(fault: str) -> None:
+    assert virtual_work.ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_add_fault(fault.encode()) == 0
+
+
+class Enough(Exception):
+    pass
+
+
+def of_one_clock(native):
+    """The profiler of a GPU that can be locked to its highest clock alone: nothing is measured at the others."""
+
+    class Profiler:
+        def __init__(self, device_id, window):
+            self._native = native(device_id, window)
+            self._most = 0
+
+        def __getattr__(self, name):
+            return getattr(self._native, name)
+
+        def measure(self, stage, instruction, work, including):
+            self._most = len(self._native.rows) + 1
+
+            def at_one(times):
+                if len(self._native.rows) == self._most:
+                    raise Enough
+                work(times)
+
+            with contextlib.suppress(Enough):
+                self._native.measure(stage, instruction, at_one, including)
+
+    return Profiler
+
+
 def exact_rows(frequencies, works: list, rank: int) -> list:
     """The profile without noise: what the virtual GPU's kernels take and draw at each clock that was measured."""
     from zeus.device import get_gpus
@@ -190,21 +238,30 @@ def main(words: list) -> None:
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--window", type=float, default=0.05)
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--example", action="store_true")
     parser.add_argument("--absent", type=int, help="a rank that trains without Zeus")
     parser.add_argument("--late", type=int, help="a rank that begins to profile when the others' patience is over")
+    parser.add_argument("--one-clock", type=int, help="a rank whose GPU has no other clock than its highest")
+    parser.add_argument("--recompute", type=int, help="a rank whose stages keep no activations")
     parser.add_argument("--patience", type=float, default=20.0)
     parser.add_argument("--record", type=pathlib.Path, help="instead of OUT, for profile.csv and plan.json")
     parser.add_argument("--truth", action="store_true", help="also note the truth of what is profiled, and what following costs")
-    parser.add_argument("--fault", help="of this session's driver, from here on")
+    parser.add_argument("--fault", help="of this session's driver, once the last rank begins to measure instructions")
     arguments = parser.parse_args(words)
     torch.set_num_threads(1)
     if arguments.single:
         (arguments.out / "single.json").write_text(json.dumps(single(arguments.steps)), encoding="utf-8")
         return
     virtual_work.LAYER = arguments.layer
+    if arguments.example:
+        train.PipelineFrequencies = functools.partial(train.PipelineFrequencies, window=arguments.window)
+        record = arguments.out / "pipeline"
+        sys.argv[1:] = ["--steps", str(arguments.steps), "--measure", str(arguments.measure), "--record", str(record)]
+        train.main()
+        return
     torch.distributed.init_process_group("gloo")
-    if arguments.fault and torch.distributed.get_rank() == 0:
-        assert virtual_work.ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_add_fault(arguments.fault.encode()) == 0
+    if arguments.one_clock == torch.distributed.get_rank():
+        _native.PipelineProfiler = of_one_clock(_native.PipelineProfiler)
     for schedule in arguments.schedules.split(","):
         run(arguments, schedule)
     torch.distributed.destroy_process_group()
@@ -218,11 +275,12 @@ def run(arguments, name: str) -> None:
     rank = torch.distributed.get_rank()
     works = []
 
-    def make_work(stage: int):
-        works.append(WatchedWork(rank, train.LAYERS[stage] + (stage in (0, 3)) * 0.5))
-        return works[-1]
+    def make_stage(index: int) -> torch.nn.Module:
+        works.append(WatchedWork(rank, train.LAYERS[index] + (index in (0, 3)) * 0.5))
+        stage = train.stage_of(index, works[-1])
+        return Recomputing(stage) if rank == arguments.recompute else stage
 
-    schedule, modules = schedule_of(name, rank, train.LAYERS, make_work)
+    schedule, modules = schedule_of(name, rank, make_stage)
     optimizer = torch.optim.AdamW([each for module in modules for each in module.parameters()], lr=3e-3)
     true = TrueWindows(rank)
     if arguments.truth:
@@ -233,6 +291,9 @@ def run(arguments, name: str) -> None:
     if rank == arguments.late:
         profile = frequencies._profile
         frequencies._profile = lambda profiler: time.sleep(4 * arguments.patience) or profile(profiler)
+    if arguments.fault and rank == torch.distributed.get_world_size() - 1:
+        measure = frequencies._measure_instructions
+        frequencies._measure_instructions = lambda *more: add_fault(arguments.fault) or measure(*more)
     losses: list = []
     clocks: list = []
 
@@ -277,7 +338,7 @@ def run(arguments, name: str) -> None:
     result = {"losses": losses, "trouble": frequencies.trouble, "warnings": log.lines, "summary": frequencies.summary, "plan": frequencies.plan,
               "rows": frequencies.rows, "blocking": frequencies.blocking_power, "clocks": clocks, "blocks": blocks, "random": random,
               "seconds": time.monotonic() - begun, "true": true.runs, "cost_us": cost_us, "exact": exact,
-              "steps": steps}
+              "steps": steps, "works": [len(work.seen) for work in works]}
     (arguments.out / f"{name}-{rank}.json").write_text(json.dumps(result), encoding="utf-8")
     torch.distributed.barrier()
 

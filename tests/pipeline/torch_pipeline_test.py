@@ -3,7 +3,7 @@ zeus.integrations.pipelining.
 
   torch_pipeline_test.py PROGRAM BUILD_FOLDER [--all] [TEST...]      --all, as in `make nightly`: 30 kills, and GPipe
 
-Ranks are forked from one process that has imported PyTorch (trainings.py), but for those of the example, which torchrun starts. What
+Ranks are forked from one process that has imported PyTorch (trainings.py); nightly, torchrun starts those of the example. What
 one rank alone can show is in one_rank_in_environment.py; several of these trainings run nightly (CMakeLists.txt).
 
 PyTorch comes from the registry; without it these tests are skipped.
@@ -95,17 +95,25 @@ class Trainings(unittest.TestCase):
         self.assertRegex(ranks[0]["summary"], r"^the plan claims [\d.]+ % less energy .* profiling took .* regained after [\d,]+ iterations$")
 
     def check_blocking(self, ranks: list) -> None:
+        """That of waiting: kernels draw more than 200 W, and an idle GPU 25 W."""
         for rank in ranks:
-            self.assertAlmostEqual(rank["blocking"], 72.0, delta=2.0)
+            self.assertAlmostEqual(rank["blocking"], 72.0, delta=10.0)
 
     def test_one_rank_alone(self):
         self.fork("one_rank_in_environment", 1)
 
+    def train_example(self) -> str:
+        """What it prints. Nightly by its own command; else its ranks are forked, and layers and windows are shorter."""
+        if everything:
+            launch = [self.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 4]
+            return self.run_there([*launch, EXAMPLE, "--steps", 9, "--measure", 2], "4xA100").stdout
+        self.fork("pipelined_rank", 4, self.out, "--example", "--steps", 9, "--measure", 2, "--layer", 0.002)
+        return "".join((self.out / f"output-{rank}.txt").read_text(encoding="utf-8") for rank in range(4))
+
     def test_the_example_from_clone_to_picture(self):
-        launch = [self.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 4]
-        done = self.run_there([*launch, EXAMPLE, "--steps", 9, "--measure", 2], "4xA100" if everything else "4xV100")
-        self.assertIn("the plan claims", done.stdout)
-        losses = [float(loss) for loss in re.findall(r"step \d+: loss ([\d.]+)", done.stdout)]
+        said = self.train_example()
+        self.assertIn("the plan claims", said)
+        losses = [float(loss) for loss in re.findall(r"step \d+: loss ([\d.]+)", said)]
         for seen, wanted in zip(losses, self.single(9), strict=True):
             self.assertAlmostEqual(seen, wanted, delta=1e-5)
         files = self.out / "pipeline"
@@ -113,11 +121,26 @@ class Trainings(unittest.TestCase):
         self.assertEqual([name for name, _ in plan["frequencies"][0]][:6], ["forward"] * 4 + ["backward", "forward"])
         shown = self.run_there([program, "pipeline", "--measured", files / "before.json", "--measured", files / "after.json", "--html",
                                 self.out / "picture.html"])
-        self.assertRegex(shown.stdout, r"[\d.]+ % less energy, .*; claimed by the plan: [\d.]+ % less energy, 0\.0 % more time")
+        # What two iterations take depends on what else the machine does.
+        self.assertRegex(shown.stdout, r"[\d.]+ % (less|more) energy, .*; claimed by the plan: [\d.]+ % less energy, 0\.0 % more time")
         self.assertIn("forward 3.7", (self.out / "picture.html").read_text(encoding="utf-8"))
         planned = self.run_there([program, "pipeline", "--profile", files / "profile.csv", "--stages", 4, "--microbatches", 8, "--data-parallel",
                                   1, "--points", 1])
         self.assertIn("64 computations on 4 devices", planned.stdout)
+
+    def check_one_clock(self, ranks: list, one: int) -> None:
+        """That rank is measured and planned at its clock alone, and others are slowed down beside it."""
+        highest = max(row[2] for row in ranks[one]["rows"])
+        self.assertEqual({row[2] for row in ranks[one]["rows"]}, {highest})
+        self.assertEqual(len(ranks[one]["rows"]), len({(row[0], row[1]) for row in ranks[one]["rows"]}))
+        planned = [[clock for _, clock in rank] for rank in ranks[0]["plan"]["frequencies"]]
+        self.assertEqual(set(planned[one]), {highest})
+        self.assertLess(min(clock for rank in planned for clock in rank), highest)
+
+    def check_recomputation(self, ranks: list, which: int) -> None:
+        """In a step under the plan, that rank's stages run their forward again in each backward."""
+        for place, rank in enumerate(ranks):
+            self.assertEqual(set(rank["works"]), {8 * (3 if place == which else 2)})
 
     def test_one_forward_one_backward_and_gpipe_train_as_a_single_process_does(self):
         for name, ranks in self.train(4, "1f1b,gpipe", 4).items():
@@ -128,30 +151,40 @@ class Trainings(unittest.TestCase):
                 order = [instruction for instruction, _ in ranks[0]["plan"]["frequencies"][0]]
                 self.assertEqual(order[:5], ["forward"] * 4 + (["backward"] if name == "1f1b" else ["forward"]))
 
-    def test_interleaved_stages_are_planned_and_a_split_backward_is_refused_with_one_sentence(self):
-        trained = self.train(2, "interleaved,zero-bubble", 3, "--record", "/dev/null/away")
-        # A folder that cannot be written costs the record, and not the plan.
-        first = trained["interleaved"][0]
-        self.assertEqual(len(first["warnings"]), 1)
-        self.assertRegex(first["trouble"], "^the profile is not written: .*Not a directory")
-        first.update(trouble="", warnings=[])
-        self.check_plan(trained["interleaved"], 1.0)  # two ranks with as many layers each
-        self.check_blocking(trained["interleaved"])
-        self.assertEqual({row[0] for row in trained["interleaved"][1]["rows"]}, {1, 3})
-        for ranks in trained.values():
-            self.check_losses(ranks)
-        for rank in trained["zero-bubble"]:
-            self.assertIsNone(rank["plan"])
-            self.assertEqual(len(rank["warnings"]), 1)
-            self.assertIn("split the backward (zero-bubble) are not planned", rank["trouble"])
+    def test_one_forward_one_backward_and_gpipe_take_a_stage_that_recomputes_and_one_with_one_clock(self):
+        for name, ranks in self.train(4, "1f1b,gpipe", 4, "--recompute", 1, "--one-clock", 3).items():
+            with self.subTest(name):
+                self.check_plan(ranks, 1.0)
+                self.check_losses(ranks)
+                self.check_one_clock(ranks, 3)
+                self.check_recomputation(ranks, 1)
 
-    def test_a_device_that_refuses_its_clock_is_named_to_all_and_the_training_goes_on(self):
-        ranks = self.train(2, "interleaved", 3, "--fault", "permission call=nvmlDeviceSetGpuLockedClocks gpu=1 times=1")["interleaved"]
+    def test_interleaved_stages_are_planned_where_one_rank_recomputes_and_has_one_clock(self):
+        options = () if everything else ("--recompute", 1, "--one-clock", 1)  # nightly, both ranks are alike
+        # A folder that cannot be written costs the record, and not the plan.
+        ranks = self.train(2, "interleaved", 3, "--record", "/dev/null/away", *options)["interleaved"]
+        self.assertEqual(len(ranks[0]["warnings"]), 1)
+        self.assertRegex(ranks[0]["trouble"], "^the profile is not written: .*Not a directory")
+        ranks[0].update(trouble="", warnings=[])
+        self.check_plan(ranks, 1.0)
         self.check_losses(ranks)
-        for rank in ranks:
-            self.assertIsNone(rank["plan"])
-            self.assertEqual(len(rank["warnings"]), 1)
-            self.assertRegex(rank["trouble"], "no plan is followed: .*rank 1: the pipeline's instructions are not measured")
+        self.check_blocking(ranks)
+        if options:
+            self.check_one_clock(ranks, 1)
+            self.check_recomputation(ranks, 1)
+        self.assertEqual({row[0] for row in ranks[1]["rows"]}, {1, 3})
+
+    def test_a_pipeline_that_refuses_its_plan_says_so_in_one_sentence_and_trains_on(self):
+        fault = "permission call=nvmlDeviceSetGpuLockedClocks gpu=1 times=1"  # in mid-profile
+        trained = self.train(2, "interleaved,zero-bubble", 3, "--fault", fault, "--one-clock", 0)
+        for name, reason in (("interleaved", "no plan is followed: .*rank 1: the pipeline's instructions are not measured"),
+                             ("zero-bubble", "no plan is followed: .*schedules that split the backward .zero-bubble. are not planned")):
+            with self.subTest(name):
+                self.check_losses(trained[name])
+                for rank in trained[name]:
+                    self.assertIsNone(rank["plan"])
+                    self.assertEqual(len(rank["warnings"]), 1)
+                    self.assertRegex(rank["trouble"], reason)
 
     def test_a_rank_that_does_not_take_part_costs_the_plan_and_not_the_training(self):
         first, _ = self.train(2, "interleaved", 3, "--absent", 1, "--patience", 2)["interleaved"]

@@ -304,30 +304,38 @@ class ByAPlanFromAFile(unittest.TestCase):
             PipelineFrequencyOptimizer(**alone(), plan="absent.json")
         with self.assertRaises(ValueError):
             PipelineFrequencyOptimizer(**alone())
+        good = plan_file(self.folder.name, (1, 1, [PLAN]))
         with self.assertRaisesRegex(ValueError, "none for rank 1"):
-            PipelineFrequencyOptimizer(**alone(pp_rank=1, pp_degree=2, world_size=2), plan=plan_file(self.folder.name, (1, 1, [PLAN])))
+            PipelineFrequencyOptimizer(**alone(pp_rank=1, pp_degree=2, world_size=2), plan=good)
+        with self.assertRaisesRegex(ValueError, "3 is not 2 x 1 x 1"):
+            PipelineFrequencyOptimizer(**alone(pp_degree=2, world_size=3), plan=good)
 
     def test_what_zeus_pipeline_writes_is_followed(self):
         profile = os.path.join(self.folder.name, "profile.csv")
+        works = {"forward": 1.0, "backward": 2.0, "recomputation": 1.0, "forward_backward": 3.0}
         with open(profile, "w", newline="", encoding="utf-8") as file:
             rows = csv.writer(file)
             rows.writerow(["stage", "instruction", "frequency", "time", "energy"])
             for stage in range(2):
-                for instruction, work in (("forward", 1.0), ("backward", 2.0)):
+                for instruction, work in works.items():
                     for clock in (1380, 1200, 900):
                         seconds = work * (1 + stage) * 1380 / clock / 10
                         rows.writerow([stage, instruction, clock, seconds, 70 * seconds + work * (clock / 1380) ** 2 * 20])
         path = os.path.join(self.folder.name, "plan.json")
         program = build / "bin" / "zeus"
-        command = [program, "pipeline", "--profile", profile, "--stages", "2", "--microbatches", "2", "--points", "1", "--json", path]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
-        optimizer = PipelineFrequencyOptimizer(**alone(pp_degree=2, world_size=2), plan=path)
-        self.addCleanup(optimizer.close)
-        self.assertEqual([name for name, _ in optimizer.schedule], ["forward", "forward", "backward", "backward"])
-        self.assertEqual((optimizer.server_url, optimizer.rank, optimizer.dp_rank, optimizer.pp_rank, optimizer.tp_rank),
-                         (None, 0, 0, 0, 0))
-        self.run_iteration(optimizer, 0.02)
-
+        for schedule, order in (("1f1b", ["forward", "forward", "backward", "backward"]),
+                                ("early-recomputation", ["forward", "forward", "forward_backward", "recomputation", "backward"])):
+            command = [program, "pipeline", "--profile", profile, "--stages", "2", "--microbatches", "2", "--points", "1", "--schedule", schedule,
+                       "--json", path]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
+            optimizer = PipelineFrequencyOptimizer(**alone(pp_degree=2, world_size=2), plan=path)
+            self.addCleanup(optimizer.close)
+            self.assertEqual([name for name, _ in optimizer.schedule], order)
+            self.assertEqual((optimizer.server_url, optimizer.rank, optimizer.dp_rank, optimizer.pp_rank, optimizer.tp_rank),
+                             (None, 0, 0, 0, 0))
+            self.run_iteration(optimizer, 0.02)
+            optimizer.close()
+            self.assertEqual(optimizer.trouble, "")
 
 class ByOnesOwnScript(unittest.TestCase):
     def wait_for(self, clock: int) -> None:
