@@ -38,7 +38,7 @@ svg .wide{display:none}
 table,tbody,caption,tr,th{display:block}th[scope=col]{display:none}
 th[scope=rowgroup]{border-bottom:1px solid var(--rule);font-weight:600;white-space:normal}
 th[scope=row]{padding:8px 0 0;color:var(--ink);font-weight:600;white-space:normal}th[scope=row]::before{content:var(--c1) ' '}
-td{display:flex;justify-content:space-between;gap:16px;padding:0;white-space:normal}td::before{color:var(--faint);text-align:left}
+td{display:flex;justify-content:space-between;gap:16px;padding:0;white-space:normal}td::before{color:var(--faint);text-align:left}td:empty{display:none}
 td:nth-child(2)::before{content:var(--c2)}td:nth-child(3)::before{content:var(--c3)}td:nth-child(4)::before{content:var(--c4)}
 td:nth-child(5)::before{content:var(--c5)}td:nth-child(6)::before{content:var(--c6)}td:nth-child(7)::before{content:var(--c7)}
 td:nth-child(8)::before{content:var(--c8)}td:nth-child(9)::before{content:var(--c9)}td:nth-child(10)::before{content:var(--c10)}
