@@ -147,9 +147,8 @@ class Hangs(FaultCase):
     def struck(self, since: float) -> Setter:
         """The setter call that hung."""
         hung = until(lambda: [one for one in self.log.all() if one.gpu == HUNG and one.begun >= since
-                              and one.took >= 0.9 * options.hang], "the hang has struck", 2 * options.hang)
-        self.assertEqual(len(hung), 1)
-        return hung[0]
+                              and one.took >= 0.5 * options.hang], "the hang has struck")  # the log knows only the least
+        return max(hung, key=lambda one: one.took)
 
     def expect_hung_put_back(self, end: float) -> None:
         until(lambda: self.driver.settings() == self.found, "the one that hung is put back as well")
@@ -239,7 +238,8 @@ class Hangs(FaultCase):
             self.at_a_random_moment()
             setter = daemon.setter()
             os.kill(setter, daemon_session.signal.SIGSTOP)  # so that the hang affects the guardian
-            is_changed = self.driver.settings()[HUNG] != self.found[HUNG]
+            # Clocks are put back by another call than the one that hangs.
+            is_changed = self.driver.settings()[HUNG][:2] != self.found[HUNG][:2]
             begun = time.monotonic()
             self.driver.fault(f"slow delay={options.hang}s call=nvmlDeviceSet* gpu={HUNG} times=1")
             daemon.kill_whole()

@@ -161,17 +161,18 @@ class NvidiaDevices(Devices, unittest.TestCase):
         self.done("gpus[0].set_power_management_limit(150_000)")
         for how in (signal.SIGTERM, signal.SIGKILL):
             for _ in range(5):
-                ended = time.monotonic()
                 self.daemon.process.send_signal(how)
                 self.daemon.process.wait(daemon_session.PATIENCE)
                 until(lambda: self.limits() == FOUND, "what the daemon held is put back")
                 self.daemon.start()
-                if time.monotonic() - ended < 2.5:
+                began = time.monotonic()
+                try:
+                    until(lambda: self.limits() == [150_000, 200_000], "it is set again", 10.0)
                     break
-                # A process that was without the daemon for 3 s has lost its lease.
-                until(lambda: self.user.does("gpus[0].set_power_management_limit(150_000)")["failure"] is None, "it is set")
-            began = time.monotonic()
-            until(lambda: self.limits() == [150_000, 200_000], "it is set again")
+                except AssertionError:  # on a busy machine, it was without the daemon for so long that its lease is lost
+                    until(lambda: self.user.does("gpus[0].set_power_management_limit(150_000)")["failure"] is None, "it is set")
+            else:
+                self.fail("what was set is not set again after a restart")
             took = time.monotonic() - began
             print(f"set again after a restart: {took:.2f} s")
             if bound is not None:
