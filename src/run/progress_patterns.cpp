@@ -22,8 +22,12 @@ constexpr std::size_t most_groups = 16;
 constexpr double as_many = 0.7;
 constexpr std::size_t most_counts = 8;
 // A number that falls below this part of the one before begins the count again. Ranks that print the same steps in
-// turn only fall behind one another.
+// turn only fall behind one another, by a few numbers of an even distance or a few steps.
 constexpr double begins_again = 0.5;
+constexpr double numbers_behind = 2.0;
+constexpr double steps_behind = 2.0;
+// By so many numbers it is known how a count goes on: it does not jump to its end.
+constexpr std::uint64_t several_numbers = 5;
 
 std::unique_ptr<re2::RE2> compile(const char* flag, const std::string& text, bool needs_group) {
   if (text.empty()) {
@@ -121,11 +125,34 @@ std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
   return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), static_cast<double>(trial::most_progress_at_once)));
 }
 
+bool ProgressPatterns::StepCount::is_behind(double number) const {
+  if (!count_.last) {
+    return false;
+  }
+  const double last = *count_.last;
+  const double most = even_ ? numbers_behind * distance_ : steps_behind;
+  if (number < last) {
+    const bool just_begun = ended_ && numbers_ < several_numbers;
+    return last - number <= most && (just_begun || (number > first_ && number >= begins_again * last));
+  }
+  // It has not ended the count before.
+  return ended_ && last < begins_again * number && number <= *ended_ && *ended_ - number <= most;
+}
+
 ProgressPatterns::StepCount::Steps ProgressPatterns::StepCount::advance(double number, bool redrawn) {
+  if (is_behind(number)) {
+    return {};
+  }
   const std::optional<double> former = count_.last;
   const bool none = redrawn && number == 0.0;
   const std::uint64_t way = count_.advance(number, even_ ? distance_ : number);
   begins_ = begins_ || (former && number < begins_again * *former);
+  if (former && number < *former) {
+    ended_ = numbers_ >= several_numbers ? former : std::nullopt;
+    numbers_ = 0;
+  }
+  first_ = numbers_ == 0 ? number : first_;
+  numbers_ += !former || number != *former ? 1 : 0;
   if (!former || !(number > *former)) {
     begun_ = begun_ || (none && !former);
     if (former && number < *former && !even_) {

@@ -67,7 +67,8 @@ class ProgressPatterns {
   };
   // Counts steps. If numbers are printed at even distances, each stands for as many steps as lie between two, even the
   // first of a count, whether that is 0, 1 or a later one. A progress bar skips numbers unevenly: then the first number
-  // of a count stands for all steps up to it. The 0 of a line that is redrawn, as bars are, stands for none.
+  // of a count stands for all steps up to it. The 0 of a line that is redrawn, as bars are, stands for none. Nor does a
+  // number that another rank has printed already.
   struct StepCount {
     struct Steps {
       std::uint64_t now = 0;
@@ -77,11 +78,17 @@ class ProgressPatterns {
     Steps advance(double number, bool redrawn);
 
    private:
+    // Whether a rank prints this number that is a little behind the others.
+    [[nodiscard]] bool is_behind(double number) const;
+
     Count count_;
-    double distance_ = 0.0;  // between the last two numbers of a count
-    bool even_ = false;      // the same as the distance before
-    bool begun_ = false;     // the meaning of the very first number is known
-    bool begins_ = false;    // since the last step
+    double first_ = 0.0;           // number of the present count
+    std::uint64_t numbers_ = 0;    // of the present count
+    std::optional<double> ended_;  // the last number of the count before, if that had several
+    double distance_ = 0.0;        // between the last two numbers of a count
+    bool even_ = false;            // the same as the distance before
+    bool begun_ = false;           // the meaning of the very first number is known
+    bool begins_ = false;          // since the last step
   };
   // Bars of training and of evaluation are counts of their own: "3/40" and "3/10".
   struct Series {

@@ -2,6 +2,7 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -142,9 +143,47 @@ TEST(ProgressPatterns, SaysWhereACountBeginsAgain) {
   for (const int number : {1, 2, 3, 4, 1, 2, 3, 4, 3, 4}) {
     text += counts_in(patterns, "step " + std::to_string(number)) + ", ";
   }
-  EXPECT_EQ(text, "1 of 0, 1 of 0, 1 of 0, 1 of 0, 1 of 0 again, 1 of 0, 1 of 0, 1 of 0, 1 of 0, 1 of 0, ")
-      << "a rank that is a step behind begins nothing";
+  EXPECT_EQ(text, "1 of 0, 1 of 0, 1 of 0, 1 of 0, 1 of 0 again, 1 of 0, 1 of 0, 1 of 0, , , ")
+      << "a rank that is a step behind begins nothing, and its steps are known";
   EXPECT_EQ(counts_in(patterns, "step 0"), "1 of 0 again");
+}
+
+// The steps of these lines, and of how many it is said that a count begins again.
+std::string steps_and_begins(std::string_view form, const std::vector<int>& numbers) {
+  ProgressPatterns patterns{{.step = R"((\d+)(?:/\d+)?$)"}};
+  std::uint64_t steps = 0;
+  int begins = 0;
+  for (const int number : numbers) {
+    const std::string line = fmt::format(fmt::runtime(form), number);
+    for (const trial::Progress& one : patterns.read(line)) {
+      const auto& seen = std::get<trial::StepsDone>(one);
+      steps += seen.count;
+      begins += seen.begins ? 1 : 0;
+    }
+  }
+  return fmt::format("{} steps, {} begin", steps, begins);
+}
+
+TEST(ProgressPatterns, ARankThatIsBehindAnotherCountsNothing) {
+  constexpr std::string_view line = "step {}";
+  constexpr std::string_view bar = "{}/600";
+  const std::vector<int> each_step{498, 499, 500, 501, 500, 502, 501, 503, 502, 504, 503};
+  EXPECT_EQ(steps_and_begins(line, each_step), "7 steps, 0 begin");
+  EXPECT_EQ(steps_and_begins(bar, each_step), "7 steps, 0 begin");
+  EXPECT_EQ(steps_and_begins(bar, {0, 37, 36, 80, 79, 78, 119, 118, 162}), "163 steps, 0 begin");
+  EXPECT_EQ(steps_and_begins(line, {100, 200, 300, 300, 400, 300, 500, 400, 600}), "600 steps, 0 begin");
+}
+
+TEST(ProgressPatterns, ARankMayEndItsEpochAfterAnotherHasBegunTheNext) {
+  EXPECT_EQ(steps_and_begins("step {}", {1, 2, 3, 4, 5, 6, 6, 1, 6, 1, 2, 2, 3, 3, 4}), "10 steps, 1 begin");
+  EXPECT_EQ(steps_and_begins("{}/60", {0, 11, 25, 40, 52, 60, 0, 60, 1, 59, 0, 12, 60, 26}), "87 steps, 1 begin")
+      << "bars";
+}
+
+TEST(ProgressPatterns, ACountThatBeginsAgainIsNoRankBehind) {
+  EXPECT_EQ(steps_and_begins("step {}", {2, 4, 2, 4, 2, 4}), "11 steps, 0 begin");
+  EXPECT_EQ(steps_and_begins("{}/60", {30, 60, 31, 60, 29, 60}), "151 steps, 1 begin") << "a bar drawn twice an epoch";
+  EXPECT_EQ(steps_and_begins("{}/60", {0, 60, 0, 60, 0, 60}), "181 steps, 2 begin");
 }
 
 TEST(ProgressPatterns, TakesTheSameEpochPrintedAgainForOne) {
