@@ -35,8 +35,10 @@ void HeardProgress::add(const std::optional<trial::Progress>& progress, std::siz
     }
     // Single steps in a row are added into one event.
     auto* const last = progress_.empty() ? nullptr : std::get_if<trial::StepsDone>(&progress_.back());
-    if (last != nullptr && last->timed == steps->timed && last->series == steps->series && !steps->begins) {
+    if (last != nullptr && last->timed == steps->timed && last->series == steps->series &&
+        last->reported == steps->reported && !steps->begins) {
       last->count += steps->count;
+      last->ends = steps->ends;
       return;
     }
   }

@@ -23,7 +23,8 @@ TEST_F(HeardProgressTest, SeesABarWhenItIsDrawn) {
   for (const std::string_view drawn : {"\r 1/3 [=>..]", "\r 2/3 [==>.]", "\r 3/3 [====]"}) {
     const std::vector<trial::Progress> step = hear(drawn);
     ASSERT_EQ(step.size(), 1U) << drawn;
-    EXPECT_EQ(std::get<trial::StepsDone>(step[0]), trial::StepsDone{.count = 1}) << drawn;
+    const bool ends = drawn.starts_with("\r 3/3");
+    EXPECT_EQ(std::get<trial::StepsDone>(step[0]), (trial::StepsDone{.count = 1, .ends = ends})) << drawn;
   }
   const std::vector<trial::Progress> end = hear("\r 3/3 [====] - val_accuracy: 0.5\n");
   ASSERT_EQ(end.size(), 2U) << "the step is not new";
@@ -35,7 +36,7 @@ TEST_F(HeardProgressTest, ABarThatIsDrawnFromZeroHasAsManyStepsAsItSays) {
   EXPECT_TRUE(hear("\r 0/3 [....]").empty());
   EXPECT_EQ(hear("\r 1/3 [=>..]").size(), 1U);
   EXPECT_EQ(std::get<trial::StepsDone>(hear("\r 2/3 [==>.]").at(0)), trial::StepsDone{.count = 1});
-  EXPECT_EQ(std::get<trial::StepsDone>(hear("\r 3/3 [====]").at(0)), trial::StepsDone{.count = 1});
+  EXPECT_EQ(std::get<trial::StepsDone>(hear("\r 3/3 [====]").at(0)), (trial::StepsDone{.count = 1, .ends = true}));
   EXPECT_TRUE(hear("\n\r 0/3 [....]").empty());
 }
 
@@ -53,6 +54,20 @@ TEST_F(HeardProgressTest, DoesNotTimeStepsThatAreSeenWithTheEndOfTheirEpoch) {
   EXPECT_EQ(std::get<trial::StepsDone>(all[0]), (trial::StepsDone{.count = 2, .timed = false}));
 }
 
+TEST_F(HeardProgressTest, SaysThatABarIsAtItsEndAlsoWhenItIsHeardAtOnce) {
+  const std::vector<trial::Progress> all = hear(" 1/3 [=>..]\n 2/3 [==>.]\n 3/3 [====]\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(std::get<trial::StepsDone>(all[0]), (trial::StepsDone{.count = 3, .ends = true}));
+}
+
+TEST_F(HeardProgressTest, AReportedStepIsNoPartOfAPrintedOne) {
+  heard_.hear(0, " 1/3 [=>..]\n");
+  heard_.hear_reports("step\n");
+  const std::vector<trial::Progress> all = heard_.take();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(std::get<trial::StepsDone>(all[1]).reported);
+}
+
 // A bar on standard error is drawn to its end before the epoch is printed, and both are there.
 TEST_F(HeardProgressTest, CountsABarOnTheOtherStreamForTheEpochThatIsOver) {
   heard_.hear(1, "\r 1/3 [=>..]\r 2/3 [==>.]");
@@ -61,7 +76,8 @@ TEST_F(HeardProgressTest, CountsABarOnTheOtherStreamForTheEpochThatIsOver) {
   heard_.hear(1, "\r 3/3 [====]\n");
   const std::vector<trial::Progress> all = heard_.take();
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(std::get<trial::StepsDone>(all[1]), (trial::StepsDone{.count = 1, .timed = false, .series = 1}))
+  EXPECT_EQ(std::get<trial::StepsDone>(all[1]),
+            (trial::StepsDone{.count = 1, .timed = false, .ends = true, .series = 1}))
       << "a count of that stream";
   EXPECT_TRUE(std::holds_alternative<trial::EpochsDone>(all[2]));
 }

@@ -186,14 +186,16 @@ std::size_t ProgressPatterns::series_of(double total) {
 void ProgressPatterns::add_steps(std::string_view line, std::string_view group, bool redrawn,
                                  std::vector<trial::Progress>& progress) {
   const std::optional<double> number = number_in(group);
-  const std::size_t series = series_of(number ? total_after(rest_of(line, group)) : 0.0);
+  const double total = number ? total_after(rest_of(line, group)) : 0.0;
+  const std::size_t series = series_of(total);
   const StepCount::Steps steps = number ? steps_[series].count.advance(*number, redrawn) : StepCount::Steps{.now = 1};
   const auto which = static_cast<std::uint32_t>(series);
   if (steps.earlier > 0) {
     progress.emplace_back(trial::StepsDone{.count = steps.earlier, .timed = false, .series = which});
   }
   if (steps.now > 0) {
-    progress.emplace_back(trial::StepsDone{.count = steps.now, .begins = steps.begins, .series = which});
+    const bool ends = total > 0.0 && *number >= total;
+    progress.emplace_back(trial::StepsDone{.count = steps.now, .begins = steps.begins, .ends = ends, .series = which});
   }
 }
 

@@ -233,6 +233,9 @@ void LimitTrial::look_on(std::uint64_t steps) {
 
 void LimitTrial::take(const Progress& progress) {
   if (const auto* steps = std::get_if<StepsDone>(&progress)) {
+    if (steps->changed) {
+      forget();
+    }
     if (steps->timed) {
       take_steps(*steps);
     }
@@ -353,6 +356,14 @@ void LimitTrial::measure_again() {
     return;
   }
   begin_again();
+}
+
+// What was measured, or is being measured, was of other work than the training's.
+void LimitTrial::forget() {
+  if ((compares() || task_ == Task::watch) && gpus_.left_alone().empty()) {
+    measured_.reset();
+    begin_again();
+  }
 }
 
 void LimitTrial::stay() {

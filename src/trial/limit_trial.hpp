@@ -64,6 +64,7 @@ class LimitTrial {
   void begin_comparing();
   void note_setting();
   void begin_again();
+  void forget();
   void start_over();
   void close_window();
   void look_on(std::uint64_t steps);

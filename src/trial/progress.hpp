@@ -14,6 +14,9 @@ struct StepsDone {
   bool timed = true;
   // The first of a count that begins again: evaluation and the like may lie between it and the step before.
   bool begins = false;
+  bool ends = false;  // a bar that comes to its total
+  // Another count than before is taken for the training's from here on.
+  bool changed = false;
   bool reported = false;     // by the training itself, not read from what it prints
   std::uint32_t series = 0;  // which of the counts that the training shows: a bar of training, one of evaluation
   friend bool operator==(const StepsDone&, const StepsDone&) = default;

@@ -16,14 +16,27 @@ constexpr std::uint32_t bar_of_evaluation = 1;
 
 class StepSeriesTest : public testing::Test {
  protected:
-  // A step of this count ends after so long.
-  std::string step(std::uint32_t series, double seconds) {
+  // A step of this count ends after so long, and with it perhaps the bar.
+  std::string step(std::uint32_t series, double seconds, bool ends = false) {
     now_ += seconds;
-    const std::optional<StepsDone> own = series_.take(StepsDone{.series = series}, at_second(now_));
-    return own ? (own->begins ? "begins" : "step") : "other";
+    const std::optional<StepsDone> own = series_.take(StepsDone{.ends = ends, .series = series}, at_second(now_));
+    taken_ += own ? own->count : 0;
+    return own ? (own->changed ? "changed" : own->begins ? "begins" : "step") : "other";
+  }
+  // So many steps of a bar that comes to its end: what they were taken for, each once in a row.
+  std::string bar(std::uint32_t series, int steps, double seconds) {
+    std::string all;
+    std::string former;
+    for (int i = 1; i <= steps; ++i) {
+      const std::string one = step(series, seconds, i == steps);
+      all += one == former ? "" : " " + one;
+      former = one;
+    }
+    return all;
   }
 
   StepSeries series_;
+  std::uint64_t taken_ = 0;  // steps
   double now_ = 0.0;
 };
 
@@ -44,7 +57,9 @@ TEST_F(StepSeriesTest, AnEvaluationThatComesFirstIsSoonNotTheTraining) {
   }
   EXPECT_EQ(step(bar_of_training, 0.2), "other");
   EXPECT_EQ(step(bar_of_training, 0.2), "other");
-  EXPECT_EQ(step(bar_of_training, 0.2), "begins");
+  taken_ = 0;
+  EXPECT_EQ(step(bar_of_training, 0.2), "changed");
+  EXPECT_EQ(taken_, 3U) << "with the steps before";
   EXPECT_EQ(step(bar_of_training, 0.2), "step");
   EXPECT_EQ(step(bar_of_evaluation, 0.1), "other");
 }
@@ -58,7 +73,58 @@ TEST_F(StepSeriesTest, ReportedStepsAreTheTrainingsAtOnceHoweverLongABarWasShown
     const std::optional<StepsDone> own = series_.take(StepsDone{.reported = true}, at_second(now_));
     ASSERT_TRUE(own);
     EXPECT_EQ(own->begins, i == 0);
+    EXPECT_EQ(own->changed, i == 0);
   }
+}
+
+// "Map: 25000/25000", twice, and then the training.
+TEST_F(StepSeriesTest, APreparationHoldsTheTrainingBackForAQuarterOfItsTimeAtMost) {
+  (void)bar(bar_of_evaluation, 500, 0.1);
+  (void)bar(bar_of_evaluation, 500, 0.1);
+  const double began = now_;
+  while (step(bar_of_training, 0.2) == "other") {
+  }
+  EXPECT_LE(now_ - began, 0.25 * 100 + 0.6);
+}
+
+TEST_F(StepSeriesTest, AnEvaluationOfLessThanAQuarterOfTheFirstEpochIsNotTakenForTheTraining) {
+  (void)bar(bar_of_training, 50, 0.2);
+  EXPECT_EQ(bar(bar_of_evaluation, 24, 0.1), " other");
+  for (int epoch = 0; epoch < 50; ++epoch) {
+    EXPECT_EQ(bar(bar_of_training, 50, 0.2), " begins step");
+    EXPECT_EQ(bar(bar_of_evaluation, 24, 0.1), " other");
+  }
+}
+
+TEST_F(StepSeriesTest, ALongerOneIsOnceAndNoLongerWhenTheTrainingGoesOn) {
+  (void)bar(bar_of_training, 50, 0.2);
+  EXPECT_EQ(bar(bar_of_evaluation, 60, 0.1), " other changed step");
+  for (int epoch = 0; epoch < 50; ++epoch) {
+    EXPECT_EQ(bar(bar_of_training, 50, 0.2), epoch == 0 ? " changed step" : " begins step");
+    EXPECT_EQ(bar(bar_of_evaluation, 60, 0.1), " other");
+  }
+}
+
+// A bar, and a line for each step.
+TEST_F(StepSeriesTest, AnEvaluationIsNotTheTrainingsWhereEachStepIsShownTwice) {
+  constexpr std::uint32_t line = 2;
+  for (int epoch = 0; epoch < 20; ++epoch) {
+    for (int i = 1; i <= 40; ++i) {
+      const std::string taken = step(bar_of_training, 0.2, i == 40);
+      EXPECT_EQ(taken, epoch > 0 && i == 1 ? "begins" : "step");
+      EXPECT_EQ(step(line, 0.001), "other");
+    }
+    EXPECT_EQ(bar(bar_of_evaluation, 15, 0.1), " other");
+  }
+}
+
+TEST_F(StepSeriesTest, AnEvaluationIsApartHoweverLongNothingIsSeenAfterIt) {
+  for (int i = 0; i < 20; ++i) {
+    (void)step(bar_of_training, 0.2);
+  }
+  (void)bar(bar_of_evaluation, 10, 0.1);
+  EXPECT_EQ(step(bar_of_training, 20), "begins") << "a checkpoint was written";
+  EXPECT_EQ(step(bar_of_training, 0.2), "step");
 }
 
 // A bar, and a line for every tenth step.

@@ -19,6 +19,9 @@ void TrainingProgress::take(const Progress& progress, Instant now) {
 }
 
 void TrainingProgress::take_steps(const StepsDone& steps, Instant now) {
+  if (steps.changed) {
+    forget_pace();
+  }
   steps_ += steps.count;
   if (!steps.timed) {
     untimed_steps_ += steps.count;
@@ -58,12 +61,25 @@ void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   epochs_ = static_cast<int>(std::min(static_cast<std::uint64_t>(epochs_) + count, most));
   epoch_began_ = now;
   epoch_broken_ = false;
+  begin_epoch();
+}
+
+void TrainingProgress::begin_epoch() {
   first_step_.reset();
   first_steps_ = 0;
   timed_steps_ = 0;
   timed_ = {};
   between_steps_ = 0;
   untimed_steps_ = 0;
+}
+
+// It was that of other work.
+void TrainingProgress::forget_pace() {
+  begin_epoch();
+  first_epoch_.reset();
+  last_epoch_.reset();
+  later_epochs_ = {};
+  later_count_ = 0.0;
 }
 
 double TrainingProgress::beside(const Shape& shape) {

@@ -44,6 +44,8 @@ class TrainingProgress {
 
   void take_steps(const StepsDone& steps, Instant now);
   void end_epochs(std::uint64_t count, Instant now);
+  void begin_epoch();
+  void forget_pace();
   // What is beside the steps. Evaluation is never taken to be longer than training.
   static double beside(const Shape& shape);
 

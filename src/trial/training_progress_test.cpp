@@ -123,6 +123,21 @@ TEST(TrainingProgress, WhatLiesBetweenTwoCountsIsNoStep) {
 }
 
 // "step 100", "step 200", "step 300": with the third it is known that the first stood for a hundred.
+// A bar of preparation, and that of the training, whose third step is the first that is known to be one.
+TEST(TrainingProgress, ForgetsThePaceOfOtherWork) {
+  TrainingProgress progress;
+  for (int step = 1; step <= 10; ++step) {
+    progress.take(StepsDone{}, at_second(step));
+  }
+  progress.take(StepsDone{.count = 3, .begins = true, .changed = true}, at_second(16));
+  for (int step = 4; step <= 20; ++step) {
+    progress.take(StepsDone{}, at_second(10 + 2 * step));
+  }
+  EXPECT_NEAR(progress.step_time().value().value(), 2.0, 1e-9);
+  progress.take(EpochsDone{}, at_second(50));
+  EXPECT_NEAR(progress.shape().value().steps, 20.0, 1e-9);
+}
+
 TEST(TrainingProgress, StepsOfTheFirstNumberThatAreCountedLateAreStillBeforeIt) {
   TrainingProgress progress;
   progress.take(StepsDone{1}, at_second(1));

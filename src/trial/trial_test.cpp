@@ -33,6 +33,10 @@ class PlayedTraining final : public Source {
     if (state_.exit_code) {
       return {};
     }
+    if (prepared_ < preparation_) {
+      gpu_.pass(step_);
+      return {StepsDone{.ends = ++prepared_ == preparation_, .series = 1}};
+    }
     const bool begins = done_ > 0 && done_ % steps_ == 0;
     if (begins && !shows_epochs_) {
       gpu_.pass(gpu_.under_limit(evaluation_));
@@ -54,6 +58,8 @@ class PlayedTraining final : public Source {
   void end(int code) { state_.exit_code = code; }
   void show_steps(bool show) { shows_steps_ = show; }
   void show_epochs(bool show) { shows_epochs_ = show; }
+  // First, a bar of work that no limit slows down.
+  void prepare(int steps) { preparation_ = steps; }
   // Its process does not run for so long.
   void stand_still(Seconds time) {
     gpu_.pass(time);
@@ -67,6 +73,8 @@ class PlayedTraining final : public Source {
   Seconds evaluation_;
   bool shows_steps_ = true;
   bool shows_epochs_ = true;
+  int preparation_ = 0;
+  int prepared_ = 0;
   int done_ = 0;
   State state_;
 };
@@ -158,6 +166,35 @@ TEST_F(TrialTest, WhatLiesBetweenCountsOfStepsIsMeasuredInNone) {
   for (const PowerMeasurement& one : gpu_.compared().measurements) {
     EXPECT_NEAR(one.step_time / (0.2_s * std::sqrt(test::LimitedGpu::highest / one.setting.limit)), 1.0, 0.001);
   }
+}
+
+// Data is made ready, and a bar shows that. Limits are compared in the meantime, all of them or some.
+TEST_F(TrialTest, KeepsNothingThatItMeasuredBeforeTheTraining) {
+  for (const int preparation : {30, 60, 400}) {
+    SCOPED_TRACE(preparation);
+    start(100, 0.2_s);
+    training_->prepare(preparation);
+    trial_->measure(limits_, {});
+    train(preparation);
+    train(200);
+    train_until_measured(100);
+    ASSERT_THAT(gpu_.compared().measurements, SizeIs(3));
+    for (const PowerMeasurement& one : gpu_.compared().measurements) {
+      EXPECT_NEAR(one.step_time / (0.2_s * std::sqrt(test::LimitedGpu::highest / one.setting.limit)), 1.0, 0.001);
+    }
+    EXPECT_EQ(trial_->state().limit, 100_W);
+    trial_.reset();
+    gpu_.leave();
+  }
+}
+
+TEST_F(TrialTest, WatchesALimitAgainThatItWatchedBeforeTheTraining) {
+  start(100, 0.2_s);
+  training_->prepare(60);
+  trial_->measure({175_W}, {});
+  train(500);
+  ASSERT_THAT(trial_->measured(), SizeIs(1));
+  expect_true(trial_->measured(), 20_s);
 }
 
 TEST_F(TrialTest, DoesNotSetLimitsBeforeTheTrainingHasWarmedUp) {
