@@ -80,7 +80,12 @@ OutputRelay::OutputRelay(int output, int error) {
 OutputRelay::Channel OutputRelay::open(int target) {
   const bool terminal = ::isatty(target) != 0;
   auto [source, ours] = terminal ? make_terminal(target) : make_pipe();
-  return {.target = target, .source = std::move(source), .ours = std::move(ours), .terminal = terminal, .pending = {}};
+  return {.target = target,
+          .source = std::move(source),
+          .ours = std::move(ours),
+          .terminal = terminal,
+          .pending = {},
+          .drained = 0};
 }
 
 void OutputRelay::attach() const {
@@ -115,12 +120,12 @@ void OutputRelay::move(std::span<const pollfd> ready, const Listener& listener) 
     if (channels_[index].pending.empty()) {
       read(index, listener);
     } else {
-      write(channels_[index], false);
+      write(channels_[index]);
     }
   }
 }
 
-void OutputRelay::read(std::size_t index, const Listener& listener) {
+std::size_t OutputRelay::read(std::size_t index, const Listener& listener) {
   Channel& channel = channels_[index];
   channel.pending.resize(most_pending);
   const ssize_t count = ::read(channel.source.get(), channel.pending.data(), channel.pending.size());
@@ -131,20 +136,20 @@ void OutputRelay::read(std::size_t index, const Listener& listener) {
   }
   if (count > 0) {
     listener(index, channel.pending);
-    write(channel, false);
+    write(channel);
   }
+  return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
 }
 
-// Without `wait`, writes only as much as is certain not to block. While anything is pending, there is more to come.
-void OutputRelay::write(Channel& channel, bool wait) {
+// Writes only as much as is certain not to block. While anything is pending, there is more to come.
+void OutputRelay::write(Channel& channel) {
+  if (channel.target < 0) {
+    lose(channel, 0, ECANCELED);
+  }
   std::size_t done = 0;
   while (done < channel.pending.size()) {
     pollfd asked{.fd = channel.target, .events = POLLOUT, .revents = 0};
-    const int ready = ::poll(&asked, 1, wait ? -1 : 0);
-    if (ready < 0 && errno == EINTR && wait) {
-      continue;
-    }
-    if (ready <= 0) {
+    if (::poll(&asked, 1, 0) <= 0) {
       break;
     }
     const ssize_t count =
@@ -152,9 +157,7 @@ void OutputRelay::write(Channel& channel, bool wait) {
     if (count >= 0) {
       done += static_cast<std::size_t>(count);
     } else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-      lost_.error = lost_.bytes == 0 ? errno : lost_.error;
-      lost_.bytes += channel.pending.size() - done;
-      done = channel.pending.size();
+      lose(channel, done, errno);
     } else if (errno != EINTR && errno != EAGAIN) {
       // The reader or the terminal is gone: the command learns of it at its next write.
       channel.source.close();
@@ -164,15 +167,36 @@ void OutputRelay::write(Channel& channel, bool wait) {
   channel.pending.erase(0, done);
 }
 
-void OutputRelay::drain(const Listener& listener) {
+void OutputRelay::lose(Channel& channel, std::size_t from, int error) {
+  lost_.error = lost_.bytes == 0 ? error : lost_.error;
+  lost_.bytes += channel.pending.size() - from;
+  channel.pending.resize(from);
+}
+
+bool OutputRelay::drain(const Listener& listener) {
   for (std::size_t index = 0; index < channels_.size(); ++index) {
     Channel& channel = channels_[index];
-    write(channel, true);
-    for (std::size_t moved = 0; moved < most_left_behind && is_ready(channel.source.get());) {
-      read(index, listener);
-      moved += std::max<std::size_t>(channel.pending.size(), 1);
-      write(channel, true);
+    write(channel);
+    while (channel.pending.empty() && channel.drained < most_left_behind && is_ready(channel.source.get())) {
+      channel.drained += std::max<std::size_t>(read(index, listener), 1);
     }
+  }
+  return std::ranges::all_of(channels_, [](const Channel& channel) { return channel.pending.empty(); });
+}
+
+std::vector<pollfd> OutputRelay::waited_for() const {
+  std::vector<pollfd> waited_for;
+  for (const Channel& channel : channels_) {
+    if (!channel.pending.empty()) {
+      waited_for.push_back({.fd = channel.target, .events = POLLOUT, .revents = 0});
+    }
+  }
+  return waited_for;
+}
+
+void OutputRelay::give_up() {
+  for (Channel& channel : channels_) {
+    channel.target = channel.pending.empty() ? channel.target : -1;
   }
 }
 

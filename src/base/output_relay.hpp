@@ -41,13 +41,17 @@ class OutputRelay {
   [[nodiscard]] std::vector<pollfd> wanted() const;
   // Moves what can be moved without waiting; `ready` is what wanted() gave, after poll().
   void move(std::span<const pollfd> ready, const Listener& listener);
-  // Once the command has ended: moves what it has left behind, and no more. Processes that it left running may write
-  // without end.
-  void drain(const Listener& listener);
+  // Once the command has ended: moves what it has left behind, and no more, since processes that it left running may
+  // write without end. It does not wait: while it returns false, call it again when one of waited_for() is ready.
+  [[nodiscard]] bool drain(const Listener& listener);
+  [[nodiscard]] std::vector<pollfd> waited_for() const;
+  // What the readers that take nothing have not taken is lost; drain() then ends with its next call.
+  void give_up();
   // Passes on a new size of the terminal; true if there was one, and then the command needs a SIGWINCH.
   bool follow_window_size();
 
-  // Output for which its file had no room. The command goes on, as it would if it ignored that its writes fail.
+  // Output for which its file had no room, and the command goes on, as it would if it ignored that its writes fail; or
+  // that was given up.
   struct Lost {
     std::uint64_t bytes = 0;
     int error = 0;  // of the first
@@ -63,12 +67,14 @@ class OutputRelay {
     FileDescriptor ours;  // the command's end until it is attached
     bool terminal = false;
     std::string pending;  // read, but not written yet
+    std::size_t drained = 0;
   };
 
   [[nodiscard]] const Channel& error_channel() const { return channels_.back(); }
   static Channel open(int target);
-  void read(std::size_t index, const Listener& listener);
-  void write(Channel& channel, bool wait);
+  std::size_t read(std::size_t index, const Listener& listener);
+  void write(Channel& channel);
+  void lose(Channel& channel, std::size_t from, int error);
 
   std::vector<Channel> channels_;
   Lost lost_;

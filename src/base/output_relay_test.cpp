@@ -42,7 +42,10 @@ Seen relayed(int output, int error, const std::string& script) {
     code = child.wait_for(Seconds{60}, wanted);
     relay.move(wanted, listen);
   }
-  relay.drain(listen);
+  while (!relay.drain(listen)) {
+    std::vector<pollfd> waited_for = relay.waited_for();
+    (void)::poll(waited_for.data(), waited_for.size(), 60'000);
+  }
   seen.code = *code;
   seen.lost = relay.lost();
   return seen;
@@ -144,6 +147,51 @@ TEST_F(OutputRelayTest, DoesNotWaitForProcessesLeftRunning) {
   const Seen seen = relayed(out.get(), out.get(), "(sleep 60; echo late) & echo now");
   EXPECT_EQ(seen.code, 0);
   EXPECT_EQ(content("out"), "now\n");
+}
+
+// A file takes everything at once, so it is the bytes that are counted, not the turns.
+TEST_F(OutputRelayTest, DoesNotFollowProcessesThatWriteOn) {
+  const FileDescriptor out = open("out");
+  OutputRelay relay{out.get(), out.get()};
+  std::size_t heard = 0;
+  const auto listen = [&](std::size_t, std::string_view bytes) { heard += bytes.size(); };
+  ChildProcess child{{.command = {"sh", "-c", "head -c 100000000 /dev/zero & exit 5"},
+                      .environment = Environment::of_process(),
+                      .before_command = [&] { relay.attach(); }}};
+  relay.attached();
+  EXPECT_EQ(child.wait_for(Seconds{60}), 5);
+  EXPECT_TRUE(relay.drain(listen));
+  EXPECT_LE(heard, (1U << 20) + OutputRelay::most_pending);
+}
+
+// What it has not taken is lost; the listener still sees all of it, and the other channel goes on.
+TEST_F(OutputRelayTest, GivesUpAReaderThatTakesNothing) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const FileDescriptor source{ends[0]};
+  const FileDescriptor target{ends[1]};
+  const auto room = static_cast<std::size_t>(::fcntl(target.get(), F_GETPIPE_SZ));
+  const FileDescriptor err = open("err");
+  OutputRelay relay{target.get(), err.get()};
+  std::array<std::string, 2> heard;
+  const auto listen = [&](std::size_t channel, std::string_view bytes) { heard.at(channel) += bytes; };
+  ChildProcess child{{.command = {"sh", "-c", "head -c $(($0 + 50000)) /dev/zero; echo done >&2", std::to_string(room)},
+                      .environment = Environment::of_process(),
+                      .before_command = [&] { relay.attach(); }}};
+  relay.attached();
+  std::optional<int> code;
+  while (!code) {
+    std::vector<pollfd> wanted = relay.wanted();
+    code = child.wait_for(Seconds{60}, wanted);
+    relay.move(wanted, listen);
+  }
+  EXPECT_FALSE(relay.drain(listen));
+  EXPECT_EQ(content("err"), "done\n");
+  EXPECT_EQ(relay.waited_for().size(), 1U);
+  relay.give_up();
+  EXPECT_TRUE(relay.drain(listen));
+  EXPECT_EQ(relay.lost().bytes, 50000U);
+  EXPECT_EQ(heard[0].size(), room + 50000);
 }
 
 TEST_F(OutputRelayTest, ShowsATerminalOfTheSameSizeIfOursIsOne) {

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -31,6 +32,8 @@ constexpr std::size_t most_reports_at_once = 65536;
 constexpr std::size_t most_reports_left_behind = 1 << 20;
 // How often a group is checked after its leader has ended.
 constexpr Seconds look_at_group{0.02};
+// For this long a reader that takes nothing is waited for, once the command has ended and the end was asked for.
+constexpr Seconds last_patience{2};
 
 Environment environment_for(const WatchedCommand::Plan& plan, int reports) {
   Environment::Variables variables = plan.environment.variables();
@@ -223,7 +226,7 @@ void WatchedCommand::relay() {
         changed_.notify_all();
       }
     }
-    finish(*code);
+    finish(*code, lock);
   } catch (...) {
     ::kill(-child_->process(), SIGKILL);
     failure_ = std::current_exception();
@@ -263,8 +266,7 @@ std::optional<int> WatchedCommand::relay_once(std::unique_lock<std::mutex>& lock
 
 // The command itself has ended. Reads what it left in the pipes; if it was told to end, the processes that it left
 // running end too.
-void WatchedCommand::finish(int code) {
-  const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
+void WatchedCommand::finish(int code, std::unique_lock<std::mutex>& lock) {
   guard_->dismiss();
   if (code == 128 + SIGKILL && termination_.killed() && !told_to_end_) {
     code = 128 + outer_signal().value_or(SIGKILL);
@@ -279,11 +281,47 @@ void WatchedCommand::finish(int code) {
     clock_.sleep_until(clock_.now() + look_at_group);
     collect_orphans(child_->process());
   }
-  relay_.drain(listen);
+  drain(lock);
   read_reports(most_reports_left_behind);
   heard_.finish();
   guard_.reset();
   code_ = code;
+}
+
+// The command is no longer there to handle a signal or to be told to end: either is for us.
+void WatchedCommand::drain(std::unique_lock<std::mutex>& lock) {
+  const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
+  const int asked_before = child_->times_asked_to_end();
+  std::optional<Instant> until;
+  while (!relay_.drain(listen)) {
+    if (heard_.any()) {
+      changed_.notify_all();
+    }
+    if (!until && (termination_.begun() || child_->times_asked_to_end() > asked_before)) {
+      until = clock_.now() + last_patience;
+    }
+    if (until && clock_.now() >= *until) {
+      relay_.give_up();
+      continue;
+    }
+    std::vector<pollfd> watched = relay_.waited_for();
+    const auto readers = static_cast<std::ptrdiff_t>(watched.size());
+    for (const int descriptor : {child_->descriptor(), wake_.get()}) {
+      watched.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+    }
+    const Seconds patience = until ? *until - clock_.now() : longest_pause;
+    const auto milliseconds = static_cast<int>(std::ceil(std::max(patience.value(), 0.0) * 1e3));
+    lock.unlock();
+    const int ready = ::poll(watched.data(), watched.size(), milliseconds);
+    lock.lock();
+    const auto takes = [](const pollfd& one) { return one.revents != 0; };
+    if (ready > 0 && std::any_of(watched.begin(), watched.begin() + readers, takes)) {
+      until.reset();
+    }
+    std::uint64_t woken = 0;
+    (void)!::read(wake_.get(), &woken, sizeof woken);
+    (void)child_->asked_to_end();
+  }
 }
 
 }  // namespace zeus::run

@@ -50,7 +50,7 @@ class WatchedCommand final : public Command {
   void end() override;
   [[nodiscard]] bool told_to_end() const override { return told_to_end_; }
   // Whether Ctrl-C, or a signal to this process, asked it to end. SIGTERM, SIGHUP and a second Ctrl-C also make the
-  // command end, within the grace.
+  // command end, within the grace. Once it has ended, any of them ends the wait for a reader that takes nothing.
   [[nodiscard]] std::optional<int> asked_to_end() override;
   // By Ctrl-Z, together with this process, until `fg` or `bg`.
   [[nodiscard]] Seconds stood_still() const override;
@@ -69,7 +69,8 @@ class WatchedCommand final : public Command {
   void heed_signals();
   void send_what_is_due();
   void wake() const;
-  void finish(int code);
+  void finish(int code, std::unique_lock<std::mutex>& lock);
+  void drain(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] Seconds pause() const;
 
   Clock& clock_;

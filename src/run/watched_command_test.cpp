@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -321,6 +322,37 @@ TEST_F(WatchedCommandTest, PassesOutputAndSignalsOnWhileNothingWaitsForIt) {
   EXPECT_EQ(command.exit_code(), 3);
   EXPECT_EQ(command.asked_to_end(), SIGTERM);
   EXPECT_EQ(output().size(), 300000 + std::string{"asked\n"}.size());
+}
+
+// As in `zeus run -- cmd | less`: the command has ended, and what it printed fills the pipe. A signal ends the wait.
+TEST_F(WatchedCommandTest, HeedsASignalWhileNothingReadsItsLastOutputInRealTime) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const FileDescriptor source{ends[0]};
+    const FileDescriptor target{ends[1]};
+    const auto room = std::to_string(::fcntl(target.get(), F_GETPIPE_SZ));
+    WatchedCommand::Plan unread = plan("echo $$ > " + path("process") + "; head -c $((" + room +
+                                       " + 50000)) /dev/zero; : > " + path("ready") + "; exit 3");
+    unread.output = target.get();
+    unread.error = target.get();
+    WatchedCommand command{unread, clock_};
+    wait_for(command, "ready");
+    pid_t process = 0;
+    std::ifstream{path("process")} >> process;
+    while (::kill(process, 0) == 0) {
+      EXPECT_TRUE(command.wait(Seconds{0.01}).empty());
+    }
+    EXPECT_FALSE(command.exit_code());
+    ::kill(::getpid(), signal);
+    EXPECT_EQ(command.asked_to_end(), signal);
+    while (!command.exit_code()) {
+      (void)command.wait(long_enough);
+    }
+    EXPECT_EQ(command.exit_code(), 3);
+    EXPECT_EQ(command.seen().lost.bytes, 50000U);
+    std::filesystem::remove(path("ready"));
+  }
 }
 
 // The guard is the last that needs descriptors.
