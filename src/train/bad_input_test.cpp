@@ -268,20 +268,45 @@ TEST_F(BadInput, ALimitThatIsNotKeptIsReported) {
   EXPECT_EQ(of_kind<SettingApplied>(events_).at(0).enforced, 140_W);
 }
 
-TEST_F(BadInput, ALeaseThatRanOutIsTakenAgainWithTheNextEpoch) {
+TEST_F(BadInput, ALeaseThatRanOutIsTakenAgainWithTheNextStepOrEpoch) {
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
   ASSERT_TRUE(session.result().applied);
-  training_.evaluate(1000_s, 60_W);
-  for (int step = 0; step < 5; ++step) {
+  const auto step = [&] {
     session.begin_step();
     training_.step();
-  }
+  };
+  training_.evaluate(1000_s, 60_W);
+  step();
   EXPECT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_EQ(training_.limit(0), 250_W);
+  step();
+  EXPECT_EQ(training_.limit(0), session.optimum()->limit);
+  training_.evaluate(1000_s, 60_W);
+  step();
+  EXPECT_THAT(of_kind<Unoptimized>(events_), SizeIs(2));
   EXPECT_EQ(training_.limit(0), 250_W);
   run_epochs(session, training_, 1, 20);
   EXPECT_TRUE(session.result().applied);
   EXPECT_EQ(training_.limit(0), session.optimum()->limit);
+}
+
+// Each attempt may wait for a driver; a step must not.
+TEST_F(BadInput, ALeaseThatIsLostAtOnceIsNotTakenAgainWithEachStep) {
+  SessionParts parts = training_.parts();
+  int taken = 0;
+  parts.acquire = [&, acquire = parts.acquire](std::string_view uuid, Seconds) {
+    ++taken;
+    return acquire(uuid, Seconds{1e-3});
+  };
+  Session session{std::move(parts), options_};
+  ASSERT_TRUE(session.next_epoch());
+  const Seconds began = training_.elapsed();
+  for (int step = 0; step < 2000; ++step) {
+    session.begin_step();
+    training_.step();
+  }
+  EXPECT_LE(taken, 4 * (2 + static_cast<int>((training_.elapsed() - began) / 60_s)));
 }
 
 TEST_F(BadInput, AHeldSettingWhoseLeaseRanOutIsHeldAgainWithTheNextEpoch) {

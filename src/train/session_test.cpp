@@ -132,6 +132,31 @@ TEST_F(SessionTest, ALessorThatIsAwayIsNamedOnceAndTuningGoesOnWhenItIsBack) {
   EXPECT_THAT(said_, SizeIs(1));
 }
 
+// As during an evaluation without a sign, between two steps of a training that reports no epochs.
+TEST_F(SessionTest, ALeaseThatEndedInASilenceIsTakenAgainWithTheNextSteps) {
+  options_.lease_term = 60_s;
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  const auto step = [&] {
+    session.begin_step();
+    training_.step();
+  };
+  while (of_kind<SliceMeasured>(events_).size() < 2) {
+    step();
+  }
+  training_.clock().advance(100_s);
+  step();
+  ASSERT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  for (int more = 0; more < 400; ++more) {
+    step();
+  }
+  ASSERT_TRUE(session.optimum());
+  EXPECT_TRUE(session.result().applied);
+  EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.01 * best_cost(v100(), work_));
+  EXPECT_EQ(training_.limit(0), session.optimum()->limit);
+  EXPECT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+}
+
 // A lease whose lessor has been restarted, or is away.
 class ShakyLease final : public control::LeaseBacking {
  public:

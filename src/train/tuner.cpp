@@ -32,6 +32,8 @@ constexpr Seconds shortest_boundary{0.004};
 // Between questions to a lessor that is away.
 constexpr Seconds shortest_lessor_pause{1};
 constexpr Seconds longest_lessor_pause{60};
+// Between two attempts within an epoch to take a lost lease again: each may wait for a driver or for a lock.
+constexpr Seconds retake_pause{60};
 
 // Stands for "as found", which need not be the same limit on every GPU.
 const PowerSetting as_found{};
@@ -223,9 +225,14 @@ std::optional<PowerSetting> Tuner::predicted_from() const {
 }
 
 void Tuner::begin_epoch() {
-  if (state_ == State::interrupted && parts_.ranks.alone() && (!lessor_away_ || lessor_is_back())) {
+  if (may_resume()) {
     resume();
   }
+}
+
+// Of several ranks none can know that the others go on as well.
+bool Tuner::may_resume() {
+  return state_ == State::interrupted && parts_.ranks.alone() && (!lessor_away_ || lessor_is_back());
 }
 
 // The warning is said once; what follows is the same absence.
@@ -254,6 +261,7 @@ bool Tuner::lessor_is_back() {
 
 void Tuner::resume() {
   lessor_away_ = false;
+  retake_at_ = parts_.clock.now() + retake_pause;
   state_ = State::as_found;
   why_not_.clear();
   if (const std::optional<PowerSetting> setting = held_) {
@@ -276,7 +284,7 @@ void Tuner::step(std::uint64_t over) {
     watch_.add(over, now - *last_boundary_);
   }
   last_boundary_ = now;
-  if (state_ == State::interrupted && lessor_away_ && lessor_is_back()) {
+  if ((lessor_away_ || now >= retake_at_) && may_resume()) {
     resume();
     return;
   }

@@ -53,7 +53,7 @@ class Tuner {
   void step(std::uint64_t over);
   // There are no more steps in this epoch; `over` says whether one ends now.
   void end_steps(bool over);
-  // Call it before an epoch: resumes what a lost lease has interrupted.
+  // Call it before an epoch: resumes what a lost lease has interrupted, as step() does.
   void begin_epoch();
   // Puts everything back for good; warns with the reason if there is one.
   void stop(const std::string& why) { stop(why, State::left); }
@@ -85,7 +85,7 @@ class Tuner {
     profiling,
     as_found,     // profiling is over, or the setting to hold was refused
     in_force,     // the optimum, or the setting to hold
-    interrupted,  // by a lost lease: as found, until the next epoch, or until a lessor that is away is back
+    interrupted,  // by a lost lease: as found, until the next step or epoch, or until a lessor is back
     left,         // as found, for good
   };
   struct Outcome;  // the result of setting the GPUs
@@ -106,6 +106,8 @@ class Tuner {
   // Whether a lessor that was away gives leases again; asked with growing pauses.
   [[nodiscard]] bool lessor_is_back();
   void wait_for_lessor(const std::string& why);
+  // Whether a lost lease or an absent lessor has interrupted what can go on now.
+  [[nodiscard]] bool may_resume();
   void resume();
   void renew();
   // Leaves the GPUs alone if another program has changed what is held.
@@ -126,6 +128,7 @@ class Tuner {
   bool lessor_away_ = false;  // in `interrupted`: the reason
   Instant ask_lessor_at_;
   Seconds lessor_pause_;
+  Instant retake_at_;
   std::unique_ptr<optimize::Profiler> profiler_;
   std::optional<records::PowerSetting> held_;  // in place of the optimum
   std::optional<std::uint64_t> batch_size_;
