@@ -1,5 +1,7 @@
 #include "job_library/live_gpus.hpp"
 
+#include "trial/slice_profiling.hpp"
+
 namespace zeus::job_library {
 
 void LiveGpus::set_goal(const PowerGoal& goal, double eta) {
@@ -31,13 +33,10 @@ void LiveGpus::hold(Watts limit) {
 void LiveGpus::compare(const trial::Slices& slices) {
   leave();
   TrainingOptions compared = options(true);
-  compared.profiling.limits = slices.limits.empty() ? devices_.device().power_limits : slices.limits;
+  // A job's device has limits and no clocks.
+  compared.profiling.limits = devices_.device().power_limits;
   compared.profiling.try_clocks = false;
-  compared.profiling.drift_tolerance = 0;
-  if (slices.lengths) {
-    compared.profiling.plan = SweepProfiling{.settle = slices.lengths->settle, .measure = slices.lengths->measure};
-    compared.profiling.wait_steps = slices.lengths->wait;
-  }
+  compared.profiling = trial::profiling_of(slices, compared.profiling);
   training_.emplace(compared);
   training_->begin_epoch();
   training_->progress(0);

@@ -1,5 +1,7 @@
 #include "trial_sessions/session_gpus.hpp"
 
+#include "trial/slice_profiling.hpp"
+
 #include <utility>
 #include <variant>
 
@@ -60,17 +62,7 @@ void SessionGpus::hold(Watts limit) {
 
 void SessionGpus::compare(const trial::Slices& slices) {
   TrainingOptions options = base_;
-  if (!slices.limits.empty()) {
-    options.profiling.limits = slices.limits;
-    options.profiling.try_clocks = false;
-    options.profiling.drift_tolerance = 0;
-  }
-  if (slices.lengths) {
-    options.profiling.plan = SweepProfiling{.settle = slices.lengths->settle, .measure = slices.lengths->measure};
-    options.profiling.wait_steps = slices.lengths->wait;
-  } else {
-    options.profiling.plan = AdaptiveProfiling{.warm_up = slices.warm_up};
-  }
+  options.profiling = trial::profiling_of(slices, options.profiling);
   open(std::move(options), true);
   session_->begin_epoch();
   session_->progress(0);
