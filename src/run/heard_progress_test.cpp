@@ -82,6 +82,16 @@ TEST_F(HeardProgressTest, CountsABarOnTheOtherStreamForTheEpochThatIsOver) {
   EXPECT_TRUE(std::holds_alternative<trial::EpochsDone>(all[2]));
 }
 
+// What was printed may have been anything; what is reported is the training's own.
+TEST_F(HeardProgressTest, KeepsAReportedStepApartFromThePrintedOneBefore) {
+  heard_.hear(0, "\r 1/3 [=>..]");
+  heard_.hear_reports("step\n");
+  const std::vector<trial::Progress> all = heard_.take();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_FALSE(std::get<trial::StepsDone>(all[0]).reported);
+  EXPECT_TRUE(std::get<trial::StepsDone>(all[1]).reported);
+}
+
 TEST_F(HeardProgressTest, TimesTheFirstStepsOfTheNextEpoch) {
   const std::vector<trial::Progress> both = hear("val_accuracy: 0.5\n 1/3 [=>..]\n");
   ASSERT_EQ(both.size(), 3U);
