@@ -118,7 +118,7 @@ std::optional<LimitChange> limit_change(const TrainingResult& result) {
 
 std::optional<OtherLimit> next_lower_limit(const TrainingResult& result) {
   const std::optional<Compared> all = compared(result);
-  if (!result.optimum || !result.applied || !all) {
+  if (!result.optimum || result.optimum->clock || !result.applied || !all) {
     return std::nullopt;
   }
   std::optional<std::size_t> next;
@@ -129,8 +129,12 @@ std::optional<OtherLimit> next_lower_limit(const TrainingResult& result) {
       next = i;
     }
   }
-  return next ? std::optional{OtherLimit{.setting = all->known[*next].setting, .step = all->change_to(*next)}}
-              : std::nullopt;
+  if (!next) {
+    return std::nullopt;
+  }
+  return OtherLimit{.setting = all->known[*next].setting,
+                    .against = all->known[all->highest].setting.limit,
+                    .step = all->change_to(*next)};
 }
 
 std::optional<OtherLimit> next_lower_limit(std::span<const records::LimitProfile> limits, Watts kept) {
@@ -152,7 +156,9 @@ std::optional<OtherLimit> next_lower_limit(std::span<const records::LimitProfile
   if (!next || *next + 1 == epochs.size()) {
     return std::nullopt;
   }
-  return OtherLimit{.setting = epochs[*next].setting, .step = optimize::step_change(epochs, epochs.size() - 1, *next)};
+  return OtherLimit{.setting = epochs[*next].setting,
+                    .against = epochs.back().setting.limit,
+                    .step = optimize::step_change(epochs, epochs.size() - 1, *next)};
 }
 
 }  // namespace zeus::run

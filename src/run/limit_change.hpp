@@ -43,12 +43,14 @@ struct LimitChange {
 
 struct OtherLimit {
   PowerSetting setting;
+  Watts against;
   optimize::StepChange step;
 };
 // What the next limit below the kept one, of those that were measured, changes against the highest; empty if there is
-// none.
+// none, and where a clock was kept, since a limit holds back in another way.
 [[nodiscard]] std::optional<OtherLimit> next_lower_limit(const TrainingResult& result);
-// The same for the epochs of a job's batch size, whose limits are ascending.
+// The same for the epochs of a job's batch size, whose limits are ascending; against the highest of those of which it
+// is known how well they were measured.
 [[nodiscard]] std::optional<OtherLimit> next_lower_limit(std::span<const records::LimitProfile> limits, Watts kept);
 
 }  // namespace zeus::run

@@ -73,8 +73,7 @@ std::string next_lower_text(const records::JobView& job, const records::TryView*
     return "";
   }
   const std::optional<OtherLimit> lower = next_lower_limit(arm->limits, *reached->limit);
-  return next_lower_text(lower, "an epoch") +
-         (lower ? fmt::format(" than at {:.6g} W", arm->limits.back().limit.value()) : "");
+  return next_lower_text(lower, "an epoch") + (lower ? fmt::format(" than at {:.6g} W", lower->against.value()) : "");
 }
 
 std::string comparing_text(const TrainingResult& result) {
@@ -322,7 +321,8 @@ std::string alone_text(const TrainingResult& result, bool slowdown_is_bounded, c
   }
   text += fmt::format(" at {:.6g} W", result.optimum->limit.value());
   text += result.optimum->clock ? fmt::format(" and {:.6g} MHz", result.optimum->clock->value()) : "";
-  const std::string lower = slowdown_is_bounded ? next_lower_text(next_lower_limit(result), "it") : "";
+  const bool has_lower = slowdown_is_bounded && !result.optimum->clock;
+  const std::string lower = has_lower ? next_lower_text(next_lower_limit(result), "it") : "";
   if (kept_highest(result)) {
     return text + ", the highest of those compared: nothing was saved" + lower + comparing_text(result) + again;
   }

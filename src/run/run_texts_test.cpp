@@ -103,6 +103,14 @@ TEST_F(AloneText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBounded) {
   EXPECT_THAT(alone_text(result_, true), testing::HasSubstr("; no lower limit was compared; "));
 }
 
+TEST_F(AloneText, NamesNoLowerLimitWhereAClockWasKept) {
+  measured_curve();
+  result_.profile.measurements.push_back(result_.profile.measurements.back());
+  result_.profile.measurements.back().setting = {.limit = 250_W, .clock = 900_MHz};
+  result_.optimum = result_.profile.measurements.back().setting;
+  EXPECT_THAT(alone_text(result_, true), testing::Not(testing::HasSubstr("lower")));
+}
+
 TEST_F(AloneText, DoesNotCallScatterASaving) {
   measured(250_W, 0.085_s, 140_W, 0.1);
   measured(150_W, 0.080_s, 140_W, 0.1);
@@ -301,6 +309,9 @@ TEST_F(RecurrenceText, SaysWhatTheNextLowerLimitWouldTakeWhereTheSlowdownIsBound
   EXPECT_THAT(recurrence_text(job_, night_),
               testing::EndsWith("5 ± 2 % more time; at 175 W, the next lower limit, an epoch would take 15 ± 3 % less "
                                 "energy and 16 ± 3 % more time than at 240 W"));
+  // As an older version of Zeus has recorded it.
+  job_.arms[0].limits[4].epoch_time_uncertainty.reset();
+  EXPECT_THAT(recurrence_text(job_, night_), testing::EndsWith(" more time than at 225 W"));
   job_.tries[0].limit = 150_W;
   EXPECT_THAT(recurrence_text(job_, night_), testing::EndsWith("5 ± 2 % more time; no lower limit was compared"));
 }
