@@ -132,7 +132,8 @@ inline Times round_trip(const std::filesystem::path& path, const std::vector<std
 }
 
 // Round trips a second over this many connections, with one request under way on each.
-inline double rate(const std::filesystem::path& path, std::size_t count, const std::string& request) {
+inline double rate(const std::filesystem::path& path, std::size_t count,
+                   const std::vector<std::string>& requests_in_turn) {
   std::vector<FileDescriptor> sockets;
   const FileDescriptor epoll{::epoll_create1(EPOLL_CLOEXEC)};
   for (std::size_t i = 0; i < count; ++i) {
@@ -142,8 +143,13 @@ inline double rate(const std::filesystem::path& path, std::size_t count, const s
     event.data.fd = sockets.back().get();
     ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, sockets.back().get(), &event);
   }
+  std::size_t turn = 0;
+  const auto send = [&](int socket) {
+    const std::string& request = requests_in_turn[turn++ % requests_in_turn.size()];
+    ::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
+  };
   for (const FileDescriptor& socket : sockets) {
-    ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    send(socket.get());
   }
   std::array<epoll_event, 128> events{};
   std::array<char, 4096> bytes{};
@@ -156,7 +162,7 @@ inline double rate(const std::filesystem::path& path, std::size_t count, const s
       if (::recv(socket, bytes.data(), bytes.size(), 0) <= 0) {
         std::abort();
       }
-      ::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
+      send(socket);
       ++done;
     }
   }

@@ -175,7 +175,7 @@ int compare_all() {
     compare_times("round trip", [&](bool of_ours) { return round_trip(path_of(of_ours), {request}); });
     for (const std::size_t connections : {1UL, 16UL, 256UL}) {
       compare(fmt::format("{} connections", connections), "1/s",
-              [&](bool of_ours) { return rate(path_of(of_ours), connections, request); });
+              [&](bool of_ours) { return rate(path_of(of_ours), connections, {request}); });
     }
   }
   constexpr std::size_t streams = 1000;
