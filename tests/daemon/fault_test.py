@@ -113,6 +113,14 @@ class Faults(FaultCase):
         self.expect_nothing_left(daemon)
         self.expect_audited(daemon)
 
+    def test_a_limit_that_is_held_is_put_back_when_zeusd_is_killed(self):
+        daemon = self.start()
+        self.assertEqual(daemon.post("/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=150000").status, 200)
+        self.assertNotEqual(self.driver.settings(), self.found)
+        since = time.monotonic()
+        daemon.process.kill()
+        self.expect_put_back(since)
+
     def test_zeusd_is_killed_or_its_setter_or_both(self):
         ways = {"zeusd": lambda daemon: daemon.process.kill(), "the setter": lambda daemon: os.kill(daemon.setter(), signal.SIGKILL),
                 "zeusd and its setter": lambda daemon: daemon.kill_whole(), "all that serves and its clients": None}
