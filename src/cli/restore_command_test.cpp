@@ -108,7 +108,7 @@ TEST_F(RestoreCommandTest, WithNothingLeftThereIsNothingToDo) {
 }
 
 TEST_F(RestoreCommandTest, ALockThatAKilledProcessLeftIsRemoved) {
-  FileTree folder{state_};
+  const FileTree folder{state_};
   folder.write_durably("GPU-0.lock", "");
   EXPECT_EQ(run({}, exit_ok), "nothing to put back\n");
   EXPECT_THAT(folder.list(""), testing::IsEmpty());
