@@ -119,7 +119,7 @@ XyChart front_chart(const PaperWorkload& job) {
   const double widest = zoom * std::max(fallback.x, front.empty() ? 0.0 : front.back().x);
   const double tallest = zoom * std::max(fallback.y, front.empty() ? 0.0 : front.front().y);
   std::erase_if(all, [&](const ChartPoint& point) { return point.x > widest || point.y > tallest; });
-  // In the order of the same chart of a job (report/job_figures.cpp), for the same colours.
+  // In the order of the same chart of a job (report/job_figures.cpp), for the same colours; the scorecard reads them.
   chart.series = {{.name = "configurations", .style = SeriesStyle::faint_points, .points = all},
                   {.name = "Pareto front", .style = SeriesStyle::line, .points = front},
                   {.name = "Default", .style = SeriesStyle::large_points, .points = {fallback}},

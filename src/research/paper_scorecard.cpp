@@ -332,7 +332,7 @@ void Scorecard::potential() {
       }
     } else if (chart != nullptr && chart->title == "DeepSpeech2") {
       const std::vector<ChartPoint>& front = chart->series[1].points;
-      const std::vector<ChartPoint>& chosen = chart->series[2].points;
+      const std::vector<ChartPoint>& chosen = chart->series[3].points;
       const auto on_front = std::ranges::count_if(chosen, [&](const ChartPoint& point) {
         return std::ranges::any_of(front,
                                    [&](const ChartPoint& other) { return other.x == point.x && other.y == point.y; });

@@ -64,7 +64,8 @@ class Told:
             elif over := re.match(r"night +(\d+): batch size +(\d+) at (\d+) W: (reached the target|stopped early|gave up)", line):
                 self.begin(int(over[1]), now)
                 self.ran[-1].append(int(over[2]))
-                self.cheapest.get((int(over[1]), int(over[2])), []).append(int(over[3]))
+                if over[4] == "reached the target":  # another may have ended with its measuring
+                    self.cheapest.get((int(over[1]), int(over[2])), []).append(int(over[3]))
             elif settled := re.match(r"    it has settled on batch size (\d+)", line):
                 now = self.settled[-1] = int(settled[1])
             elif line == "    it has not settled any more":
