@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -23,11 +22,6 @@ constexpr double words_of_warm_up = 10;
 constexpr double events_of_a_measurement = 3;
 constexpr double events_of_a_search = 9;
 constexpr std::uint64_t events_of_a_count = 9;
-// A gap between two events that is so many times the longest of the last ones is none of a step. Shorter ones may be
-// those of a busy machine.
-constexpr double pause = 4.0;
-constexpr std::size_t gaps_of_a_pause = 8;
-constexpr Seconds longest_jitter{0.5};
 constexpr std::string_view watched_window = "zeus.trial.watched";
 
 std::uint32_t words_for(Seconds time, Seconds word) {
@@ -43,7 +37,6 @@ void LimitTrial::begin() {
   epoch_began_.reset();
   events_in_epoch_ = 0;
   events_in_count_ = 0;
-  gaps_.clear();
   set_any_ = false;
   unmeasured_ = 0;
 }
@@ -250,9 +243,6 @@ void LimitTrial::take_steps(const StepsDone& steps) {
     begin_count(at);
   }
   if (events_in_epoch_ == 0 || at - last_event_ >= shortest_event) {
-    if (events_in_count_ > 0) {
-      note_gap(at - last_event_);
-    }
     ++events_in_epoch_;
     ++events_in_count_;
     last_event_ = at;
@@ -263,19 +253,6 @@ void LimitTrial::take_steps(const StepsDone& steps) {
   unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
   if (unit_ == Unit::step) {
     pass_on(steps.count);
-  }
-}
-
-// An evaluation or a checkpoint that prints nothing, while the count goes on: it would lie in one limit's slice alone.
-// Waits that recur within a few events belong to the steps.
-void LimitTrial::note_gap(Seconds gap) {
-  if (gaps_.size() == gaps_of_a_pause && gap > longest_jitter && gap > pause * *std::ranges::max_element(gaps_) &&
-      unit_ == Unit::step && task_ != Task::hold) {
-    end_epoch();
-  }
-  gaps_.push_back(gap);
-  if (gaps_.size() > gaps_of_a_pause) {
-    gaps_.pop_front();
   }
 }
 

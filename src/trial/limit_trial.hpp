@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -70,7 +69,6 @@ class LimitTrial {
   void look_on(std::uint64_t steps);
   void take_steps(const StepsDone& steps);
   void begin_count(Instant now);
-  void note_gap(Seconds gap);
   void take_epochs(std::uint64_t count);
   void pass_on(std::uint64_t steps);
   void end_epoch();
@@ -95,7 +93,6 @@ class LimitTrial {
   std::uint64_t events_in_epoch_ = 0;  // of steps at different times, whatever the task
   Instant last_event_;
   std::uint64_t events_in_count_ = 0;  // of steps since their count began again
-  std::deque<Seconds> gaps_;           // the last ones between such events
   Instant count_began_;
   std::uint64_t held_back_ = 0;  // steps not passed on yet
   bool between_epochs_ = false;  // the measurement goes on with the next step

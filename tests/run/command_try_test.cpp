@@ -141,36 +141,6 @@ TEST_F(CommandTryTest, ComparesLimitsToTheEndWhetherStepsTakeAMillisecondOrTenSe
   }
 }
 
-// Of 2 s, once, at any step of the first that are measured: no limit is said to be slow for it.
-TEST_F(CommandTryTest, LeavesAnEvaluationThatPrintsNothingOutOfEveryLimit) {
-  gpu_->set_load(physics::Load::constant(physics::Demand::of_work(1.0, 1.0, 0.0)));
-  options_.job.clear();
-  for (int evaluated = 12; evaluated < 40; evaluated += 3) {
-    int steps = 0;
-    CommandTry training = this->training(true, [&]() -> std::vector<trial::Progress> {
-      if (steps++ == evaluated) {
-        pass(2_s);
-      }
-      pass(Seconds{0.1 / gpu_->operating_point().speed});
-      return {trial::StepsDone{}};
-    });
-    training.trial().start(0, 1);
-    training.optimize();
-    while (steps < 1000 && (steps < 12 || training.trial().state().measuring)) {
-      (void)training.trial().go_on();
-    }
-    training.trial().leave();
-    const PowerProfile profile = training.optimized().value().profile;
-    ASSERT_GE(profile.measurements.size(), 3U) << evaluated;
-    for (const PowerMeasurement& one : profile.measurements) {
-      (void)gpu_->set_power_limit(one.setting.limit).or_throw("the virtual limit");
-      pass(1_s);
-      EXPECT_NEAR(one.step_time.value(), 0.1 / gpu_->operating_point().speed, 0.01)
-          << one.setting.limit.value() << " W, evaluation at step " << evaluated;
-    }
-  }
-}
-
 TEST_F(CommandTryTest, AddsUpWhatComparingTookWhereItBeganAgain) {
   draw(240_W);
   options_.job.clear();

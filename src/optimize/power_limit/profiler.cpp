@@ -43,11 +43,6 @@ ProfilerActions Profiler::on_step_begin() {
     return {};
   }
   steps_ = begun_++;
-  if (epoch_length_ && epoch_begun_ > *epoch_length_) {
-    // It is longer than the last one; how long it will be is not known.
-    epoch_length_.reset();
-    left_ = left_ == until_the_epoch_ends ? 1 : left_;
-  }
   if (left_ == until_the_epoch_ends || --left_ > 0) {
     return {};
   }

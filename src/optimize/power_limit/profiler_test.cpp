@@ -135,14 +135,6 @@ TEST(Profiler, BeginsNoSliceThatDoesNotFitIntoAnEpochOfKnownLength) {
   EXPECT_TRUE(loop.profiler().done());
 }
 
-TEST(Profiler, MeasuresOnInAnEpochThatOutlastsTheLastOne) {
-  Loop loop{three, from_the_top};
-  loop.steps(4);
-  loop.end_epoch();
-  loop.steps(30);
-  EXPECT_TRUE(loop.profiler().done());
-}
-
 TEST(Profiler, ShortensSlicesToTheLengthOfEpochs) {
   Loop loop{three, from_the_top, {.settle = 10, .measure = 40}};
   for (int epoch = 0; epoch < 5 && !loop.profiler().done(); ++epoch) {
