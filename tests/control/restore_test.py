@@ -20,6 +20,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from guardians import guardians_of  # noqa: E402
+
 SM_CLOCK = 1
 PATIENCE = 60.0
 options = argparse.Namespace()
@@ -54,20 +57,6 @@ class Gpus:
              self.read("nvmlDeviceGetClockInfo", handle, SM_CLOCK) > 1250)
             for handle in self.handles
         ]
-
-
-def guardians_of(folder: str) -> list[int]:
-    """The guardians that watch the leases recorded in `folder`."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[0] == options.guardian.encode() and words[1:2] == [folder.encode()]:
-                found.append(int(entry.name))
-    return found
 
 
 def kill(process: int) -> None:
@@ -107,9 +96,9 @@ class Restore(unittest.TestCase):
                 pass
             holder.communicate()
         deadline = time.monotonic() + PATIENCE
-        while guardians_of(self.folder) and time.monotonic() < deadline:
+        while (alive := guardians_of(self.folder)) and time.monotonic() < deadline:
             time.sleep(0.01)
-        self.assertEqual(guardians_of(self.folder), [], "a guardian is still running after its work")
+        self.assertEqual(alive, [], "a guardian is still running after its work")
 
     def start(self, mode: str, wait: bool) -> subprocess.Popen:
         """A holder, as leader of a new process group; with `wait`, returns once it has changed something."""

@@ -25,6 +25,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from guardians import guardians_of  # noqa: E402
+
 PATIENCE = 60.0
 SM_CLOCK = 1
 SOMEBODY = 31337  # a user that no file of this machine mentions
@@ -426,20 +429,6 @@ def setters_of(zeusd: int) -> list[int]:
                     found += setters_of(int(child))
             except OSError:  # it has just ended
                 continue
-    return found
-
-
-def guardians_of(folder) -> list[int]:
-    """The guardians that watch the leases recorded in `folder`."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[0].endswith(b"zeus_guardian") and words[1:2] == [str(folder).encode()]:
-                found.append(int(entry.name))
     return found
 
 
