@@ -216,8 +216,9 @@ class Identities(FaultCase):
             holder = self.partner(daemon.socket)
             self.take(holder, number % 4 < 2)
             guardian = guardians_of(daemon.state)[0]
-            os.kill(guardian, signal.SIGSTOP if with_guardian else signal.SIGKILL)
             setter = daemon.setter()
+            os.kill(setter, signal.SIGSTOP)  # so that it does not start another guardian in between
+            os.kill(guardian, signal.SIGSTOP if with_guardian else signal.SIGKILL)
             daemon.kill_whole()
             other = with_number(setter, Sleeper)
             self.addCleanup(other.close)
