@@ -1,5 +1,7 @@
 #include "objects.hpp"
 
+#include <unistd.h>
+
 #include <exception>
 #include <limits>
 #include <new>
@@ -36,6 +38,12 @@ Object Object::attribute(const char* name) const {
 void Object::set_attribute(const char* name, const Object& value) const {
   if (PyObject_SetAttrString(held_, name, value.get()) != 0) {
     throw PythonError{};
+  }
+}
+
+void wait_for_the_end_of_the_process() {
+  while (true) {
+    ::pause();
   }
 }
 

@@ -29,10 +29,24 @@
 
 namespace zeus::python {
 
+[[noreturn]] void wait_for_the_end_of_the_process();
+
+// Calls what may wait for the GIL. A daemon thread that asks for it after the interpreter's end is unwound by CPython
+// before 3.14, which C++ cannot bear in a destructor: the whole process would abort. The thread stays here instead, as
+// it does from 3.14 on, and the process ends without it.
+template <typename Ask>
+auto unless_python_has_ended(const Ask& ask) {
+  try {
+    return ask();
+  } catch (...) {  // nothing else comes out of Python's C functions
+    wait_for_the_end_of_the_process();
+  }
+}
+
 // Holds the GIL meanwhile, in any thread.
 class WithGil {
  public:
-  WithGil() : state_{PyGILState_Ensure()} {}
+  WithGil() : state_{unless_python_has_ended(PyGILState_Ensure)} {}
   WithGil(const WithGil&) = delete;
   WithGil& operator=(const WithGil&) = delete;
   ~WithGil() { PyGILState_Release(state_); }
@@ -48,7 +62,9 @@ auto without_gil(const Work& work) {
     Released() : thread{PyEval_SaveThread()} {}
     Released(const Released&) = delete;
     Released& operator=(const Released&) = delete;
-    ~Released() { PyEval_RestoreThread(thread); }
+    ~Released() {
+      unless_python_has_ended([this] { PyEval_RestoreThread(thread); });
+    }
     PyThreadState* thread;
   };
   const Released released;
@@ -314,7 +330,8 @@ Object tuple_of(const Values&... values) {
 
 template <typename... Arguments>
 Object Object::operator()(const Arguments&... arguments) const {
-  return owned(PyObject_CallObject(held_, tuple_of(arguments...).get()));
+  const Object all = tuple_of(arguments...);
+  return owned(unless_python_has_ended([&] { return PyObject_CallObject(held_, all.get()); }));
 }
 
 template <typename Value>

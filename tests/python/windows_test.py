@@ -576,6 +576,22 @@ class Processes(unittest.TestCase):
         parents = m.end_window("open at the fork")
         self.assertFalse(math.isnan(parents.total_energy))
 
+    def test_threads_that_measure_at_the_end_of_a_script_leave_its_exit_code_alone(self):
+        """Python ends without daemon threads: what asks for its lock afterwards is in our code."""
+        script = ("import threading, time\n"
+                  "from zeus.monitor import ZeusMonitor\n"
+                  "monitor = ZeusMonitor(gpu_indices=[0])\n"
+                  "def measure(name, wait):\n"
+                  "    while True:\n"
+                  "        monitor.begin_window(name, sync_execution=wait)\n"
+                  "        monitor.end_window(name, sync_execution=wait)\n"
+                  "for name, wait in (('a', False), ('b', False), ('c', True), ('d', True)):\n"
+                  "    threading.Thread(target=measure, args=(name, wait), daemon=True).start()\n"
+                  "time.sleep(0.2)\n")
+        for _ in range(2):
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_many_threads_measure_at_once(self):
         m = monitor()
         failures = []
