@@ -109,7 +109,7 @@ records::JobView view_of(const store::StoredJob& job, const JobAccount& account)
   for (const TryAccount& kept : account.tries()) {
     view.tries.push_back(kept.view);
   }
-  view.settled = settled_on(view);
+  view.settled = settled_on(view, state.job());
   return view;
 }
 

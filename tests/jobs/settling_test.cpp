@@ -4,64 +4,110 @@
 #include "jobs/settling.hpp"
 #include "base/portable_math.hpp"
 #include "base/random.hpp"
+#include "optimize/batch_size/policy.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
+#include "optimize/recurrence/recurring_job.hpp"
+#include "records/job_view.hpp"
 #include "simulate/job_simulation.hpp"
 #include "simulate/stage.hpp"
+#include "tests/support/job_events.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace zeus::jobs {
 namespace {
 
-records::JobView view_of_recurrences(const std::vector<int>& batch_sizes) {
-  records::JobView job;
-  for (std::size_t number = 1; number <= batch_sizes.size(); ++number) {
-    job.recurrences.push_back({.number = number, .state = records::RecurrenceState::reached, .tries = 1});
-    job.tries.push_back({.number = number, .recurrence = number, .batch_size = batch_sizes[number - 1]});
+// Runs these batch sizes, one for each try that has ended so far, and the last one from then on.
+class ScriptedPolicy final : public optimize::Policy {
+ public:
+  explicit ScriptedPolicy(std::vector<std::size_t> arms) : arms_{std::move(arms)} {}
+
+  [[nodiscard]] std::string_view name() const override { return "scripted"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<ScriptedPolicy>(*this); }
+  void apply(const records::JobEvent& event, const optimize::ProfileBook& /*profiles*/) override {
+    ended_ += std::holds_alternative<records::TryEnded>(event) ? 1 : 0;
   }
-  job.arms = {{.batch_size = 32, .expected_cost = 90_J}, {.batch_size = 64, .expected_cost = 80_J}};
-  job.next.batch_size = 64;
+  [[nodiscard]] optimize::Decision decide(const optimize::Question& /*question*/,
+                                          const optimize::ProfileBook& /*profiles*/) const override {
+    return optimize::RunTry{.arm = arms_[std::min(ended_, arms_.size() - 1)], .limit = {}, .max_epochs = {}};
+  }
+  [[nodiscard]] std::vector<std::optional<optimize::CostBelief>> beliefs(
+      const optimize::ProfileBook& /*profiles*/) const override {
+    return {};
+  }
+  [[nodiscard]] int version() const override { return 1; }
+  void save(StateWriter& writer) const override { writer(ended_); }
+  void restore(StateReader& reader) override { reader(ended_); }
+
+ private:
+  std::vector<std::size_t> arms_;
+  std::size_t ended_ = 0;
+};
+
+// The last recurrences of a job with the batch sizes 32 and 64, and what its policy will run next.
+struct Shown {
+  records::JobView view;
+  std::vector<std::size_t> next = {1};
+
+  [[nodiscard]] std::optional<int> settled() const {
+    return settled_on(view, {test::energy_job({32, 64}, 64), std::make_unique<ScriptedPolicy>(next)});
+  }
+};
+
+Shown shown(const std::vector<int>& batch_sizes) {
+  Shown job;
+  for (std::size_t number = 1; number <= batch_sizes.size(); ++number) {
+    job.view.recurrences.push_back({.number = number, .state = records::RecurrenceState::reached, .tries = 1});
+    job.view.tries.push_back(
+        {.number = number, .recurrence = number, .batch_size = batch_sizes[number - 1], .epochs = 3});
+  }
+  job.view.arms = {{.batch_size = 32, .expected_cost = 90_J}, {.batch_size = 64, .expected_cost = 80_J}};
   return job;
 }
 
 TEST(Settling, TakesFiveRecurrencesInARow) {
-  EXPECT_EQ(settled_on(view_of_recurrences({32, 64, 64, 64, 64, 64})), 64);
-  EXPECT_FALSE(settled_on(view_of_recurrences({64, 64, 64, 64})));
-  EXPECT_FALSE(settled_on(view_of_recurrences({64, 64, 64, 32, 64})));
+  EXPECT_EQ(shown({32, 64, 64, 64, 64, 64}).settled(), 64);
+  EXPECT_FALSE(shown({64, 64, 64, 64}).settled());
+  EXPECT_FALSE(shown({64, 64, 64, 32, 64}).settled());
 }
 
 TEST(Settling, IsWithdrawnWithEachOfItsReasons) {
-  const records::JobView settled = view_of_recurrences({64, 64, 64, 64, 64});
-  records::JobView job = settled;
-  job.next.batch_size = 32;
-  EXPECT_FALSE(settled_on(job)) << "another is next";
-  job = settled;
-  job.arms[0].expected_cost = 79_J;
-  EXPECT_FALSE(settled_on(job)) << "another is believed to be cheaper";
-  job = settled;
-  job.recurrences[2].tries = 2;
-  EXPECT_FALSE(settled_on(job)) << "a try has failed";
-  job = settled;
-  job.recurrences.back().state = records::RecurrenceState::running;
-  EXPECT_FALSE(settled_on(job)) << "the last one is not over";
-  job = settled;
-  job.next.kind = records::NextKind::give_up;
-  EXPECT_FALSE(settled_on(job));
+  Shown job = shown({64, 64, 64, 64, 64});
+  job.next = {0};
+  EXPECT_FALSE(job.settled()) << "another is next";
+  job.next = {1, 0};
+  EXPECT_FALSE(job.settled()) << "one more bad recurrence would change it";
+  job.next = {1, 1, 0};
+  EXPECT_FALSE(job.settled()) << "two more bad recurrences would change it";
+  job.next = {1, 1, 1, 0};
+  EXPECT_TRUE(job.settled());
+  job.view.arms[0].expected_cost = 79_J;
+  EXPECT_FALSE(job.settled()) << "another is believed to be cheaper";
+  job = shown({64, 64, 64, 64, 64});
+  job.view.recurrences[2].tries = 2;
+  EXPECT_FALSE(job.settled()) << "a try has failed";
+  job = shown({64, 64, 64, 64, 64});
+  job.view.recurrences.back().state = records::RecurrenceState::running;
+  EXPECT_FALSE(job.settled()) << "the last one is not over";
 }
 
 TEST(Settling, NeedsNoBeliefFromAPolicyThatHasNone) {
-  records::JobView job = view_of_recurrences({64, 64, 64, 64, 64});
-  job.arms[0].expected_cost.reset();
-  job.arms[1].expected_cost.reset();
-  EXPECT_EQ(settled_on(job), 64);
+  Shown job = shown({64, 64, 64, 64, 64});
+  job.view.arms[0].expected_cost.reset();
+  job.view.arms[1].expected_cost.reset();
+  EXPECT_EQ(job.settled(), 64);
 }
 
 // Epochs bend over the batch sizes around a drawn best one and scatter; large batches make quicker epochs.
@@ -126,6 +172,9 @@ Course course_of(const simulate::Workload& workload, std::uint64_t seed) {
       continue;
     }
     view.recurrences.back().state = records::RecurrenceState::reached;
+    view.tries.back().epochs = ended->epochs;
+    view.tries.back().energy = Energy{.value = ended->energy};
+    view.tries.back().time = ended->time;
     course.reached.push_back(ended->batch_size);
     const auto beliefs = job.policy().beliefs(job.profiles());
     view.arms.clear();
@@ -133,15 +182,7 @@ Course course_of(const simulate::Workload& workload, std::uint64_t seed) {
       view.arms.push_back({.batch_size = spec.batch_sizes[arm],
                            .expected_cost = beliefs[arm] ? std::optional{beliefs[arm]->expected} : std::nullopt});
     }
-    const optimize::Action next = job.next(view.recurrences.size(), view.tries.size());
-    view.next.kind =
-        std::holds_alternative<records::FailedTries>(next) ? records::NextKind::give_up : records::NextKind::run;
-    if (const auto* const run = std::get_if<records::TryPlan>(&next)) {
-      view.next.batch_size = run->batch_size;
-    } else if (const auto* const profile = std::get_if<records::ProfileAsked>(&next)) {
-      view.next.batch_size = profile->batch_size;
-    }
-    if (!course.settled && settled_on(view)) {
+    if (!course.settled && settled_on(view, job)) {
       course.settled = course.reached.size();
     }
   }
