@@ -1,7 +1,8 @@
 # Programs and libraries that need nothing but the C library at run time, of version ZEUS_GLIBC or newer: what is in Python's
 # package. Everything else is inside them.
 #
-#   zeus_standalone(target)                     links libstdc++ and libgcc into it, for that glibc
+#   zeus_standalone(target [SHARES_UNWINDER])   links libstdc++ and libgcc into it, for that glibc; what has to survive an
+#                                               unwinding of its threads shares libgcc with its process (decision 0359)
 #   zeus_standalone_program(target program)     another program of the parts of `program`
 #   zeus_standalone_driver(target name version module folder)     a virtual driver of the parts of `module`, in `folder`
 set(ZEUS_GLIBC "" CACHE STRING "The oldest glibc with which Python's package runs, such as 2.28; empty: this system's")
@@ -30,13 +31,12 @@ endif()
 function(zeus_standalone target)
   set(needed Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(${target} PRIVATE -static-libstdc++ $<$<CONFIG:Release>:LINKER:--strip-all>)
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL "EXECUTABLE")
-    # A library is unwound by its process's unwinder, which aborts if it meets another copy of itself.
+  if(NOT SHARES_UNWINDER IN_LIST ARGN)
     target_link_options(${target} PRIVATE -static-libgcc)
   endif()
   if(ZEUS_GLIBC)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:zeus_older_glibc>)
+    get_target_property(type ${target} TYPE)
     if(type STREQUAL "EXECUTABLE")
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:zeus_older_glibc_start>)
       target_link_options(${target} PRIVATE LINKER:--wrap=__libc_start_main)

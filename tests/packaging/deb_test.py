@@ -128,7 +128,7 @@ class DebianPackages(unittest.TestCase):
                  f"{packages_folder}/zeus_cpp/front/zeus/__init__.py", f"{packages_folder}/zeus_cpp/front/zeus/monitor/energy.py",
                  f"{packages_folder}/zeus_cpp.pth", f"{packages_folder}/zeus_cpp-{version}.dist-info/METADATA")
         self.assertEqual([file for file in self.package("python3-zeus-cpp").files if "__pycache__" in file], [])
-        self.assertEqual(set(self.package("python3-zeus-cpp").needs()), {"python3", "libc6"})
+        self.assertEqual(set(self.package("python3-zeus-cpp").needs()), {"python3", "libc6", "libgcc-s1"})
 
     def test_programs_and_libraries_are_stripped(self):
         for name, package in packages().items():
