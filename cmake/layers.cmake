@@ -143,7 +143,7 @@ function(zeus_test name)
     set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${label})
     zeus_list_tests(${name})
   elseif(NOT arg_WHOLE)
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${label})
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300 ${label})
   endif()
 endfunction()
 

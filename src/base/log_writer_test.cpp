@@ -71,12 +71,12 @@ TEST(LogWriter, BeginsALineAfterOneThatWasCutOffInRealTime) {
   Pipe pipe;
   std::string text;
   {
-    LogWriter writer{pipe.writer.get(), {}, Seconds{0.05}};
+    LogWriter writer{pipe.writer.get(), {}, Seconds{0.5}};
     writer.begin_thread();
     for (int line = 0; line < 3000; ++line) {
       writer.write(std::string(99, 'x'));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds{300});  // nothing reads
+    std::this_thread::sleep_for(std::chrono::milliseconds{1500});  // nothing reads
     writer.write("after");
     while (text.find("after") == std::string::npos) {
       std::array<char, 5000> page{};

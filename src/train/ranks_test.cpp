@@ -163,7 +163,7 @@ TEST(Ranks, WhenOneDiesTheOthersTrainOnUnoptimizedAndNoneHangs) {
   run.options.collective_patience = 0.2_s;
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<RankOutcome> outcomes = run_all(run);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{20});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{120});
   for (const int rank : {0, 1, 3}) {
     const RankOutcome& one = outcomes[static_cast<std::size_t>(rank)];
     EXPECT_THAT(one.result.unoptimized, HasSubstr("the other ranks do not answer"));

@@ -145,7 +145,7 @@ TEST(HttpClient, WaitsNoLongerThanItsTimeoutInRealTime) {
 
 TEST(HttpClient, AsksAgainAfterARestartInRealTime) {
   ServerLimits limits;
-  limits.idle_time = 20_ms;
+  limits.idle_time = 1_s;
   RunningServer running{answer_with_echo, limits};
   HttpClient client{{.server = unix_endpoint(running)}};
   for (const char* const method : {"GET", "POST", "GET"}) {

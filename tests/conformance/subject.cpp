@@ -120,8 +120,9 @@ void use_daemon(bool by_tcp, const std::string& recorded) {
   if (by_tcp) {
     place = {{{}, here.daemon->host_port()}, here.daemon->token("conformance"), true};
   }
-  here.backend = std::make_unique<backends::zeusd::ZeusdBackend>(
-      std::make_shared<backends::zeusd::DaemonLink>(std::move(place), here.clock));
+  here.backend = std::make_unique<backends::zeusd::ZeusdBackend>(std::make_shared<backends::zeusd::DaemonLink>(
+      std::move(place), here.clock,
+      backends::zeusd::DaemonLink::InPassing{.moment = 10_s, .simple = 10_s}));  // the machine may be busy
   here.subject.is_remote = true;
 }
 

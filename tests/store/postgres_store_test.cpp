@@ -254,12 +254,14 @@ TEST_F(PostgresStore, KilledWhileManyWriteItLosesNothingInRealTime) {
   SystemClock clock;
   const JobId job = open()->find_or_create("job", one_limit_job(), {}).id;
   std::atomic<bool> enough = false;
+  std::atomic<int> opened = 0;
   std::atomic<int> appends = 0;
   std::vector<std::future<std::vector<std::uint64_t>>> acknowledged;
   for (int writer = 0; writer < writers; ++writer) {
     acknowledged.push_back(std::async(std::launch::async, [&, writer] {
       std::vector<std::uint64_t> done;
       const auto store = open_store(address(), Access::create, clock);
+      ++opened;
       for (std::uint64_t count = 0; !enough; ++count) {
         const std::uint64_t number = count * writers + static_cast<std::uint64_t>(writer);
         while (!store->append(job, store->find("job")->length, bodies(number), {})) {
@@ -271,7 +273,7 @@ TEST_F(PostgresStore, KilledWhileManyWriteItLosesNothingInRealTime) {
     }));
   }
   const auto wait_for = [&](int count) {
-    while (appends < count) {
+    while (opened < writers || appends < count) {  // opening has less patience than writing
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
   };
