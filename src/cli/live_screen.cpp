@@ -3,12 +3,39 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdint>
+#include <limits>
 #include <ostream>
 #include <variant>
 
 namespace zeus::cli {
+
+namespace {
+
+// The reason why a wait ended.
+enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
+
+// Waits for a key, for a signal that ends the program or reports a new size of the terminal, or for the deadline.
+Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline) {
+  while (true) {
+    const Seconds left = deadline - clock.now();
+    if (left <= Seconds{0}) {
+      return Woken::by_time;
+    }
+    const auto woken = signals.wait_for(left, keyboard != nullptr ? keyboard->descriptor() : -1);
+    if (const int* const signal = std::get_if<int>(&woken)) {
+      return *signal == SIGWINCH ? Woken::by_resize : *signal == SIGCONT ? Woken::by_return : Woken::by_end;
+    }
+    if (std::holds_alternative<SignalWait::Input>(woken)) {
+      return Woken::by_keys;
+    }
+  }
+}
+
+}  // namespace
 
 Screen screen_of_terminal() {
   winsize size{};
@@ -105,29 +132,13 @@ std::vector<MonitorKey> Keyboard::read() {
   return keys_in({typed.data(), static_cast<std::size_t>(length)});
 }
 
-Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline) {
+bool Viewer::wait(const SignalWait& signals, const Clock& clock, Instant deadline) {
   while (true) {
-    const Seconds left = deadline - clock.now();
-    if (left <= Seconds{0}) {
-      return Woken::by_time;
-    }
-    const auto woken = signals.wait_for(left, keyboard != nullptr ? keyboard->descriptor() : -1);
-    if (const int* const signal = std::get_if<int>(&woken)) {
-      return *signal == SIGWINCH ? Woken::by_resize : *signal == SIGCONT ? Woken::by_return : Woken::by_end;
-    }
-    if (std::holds_alternative<SignalWait::Input>(woken)) {
-      return Woken::by_keys;
-    }
-  }
-}
-
-Woken Viewer::wait(const SignalWait& signals, const Clock& clock, Instant deadline) {
-  while (true) {
-    const Woken woken = wait_until(signals, &keyboard_, clock, deadline);
-    switch (woken) {
+    switch (wait_until(signals, &keyboard_, clock, deadline)) {
       case Woken::by_time:
+        return true;
       case Woken::by_end:
-        return woken;
+        return false;
       case Woken::by_return:
         keyboard_.take();
         [[fallthrough]];
@@ -137,13 +148,32 @@ Woken Viewer::wait(const SignalWait& signals, const Clock& clock, Instant deadli
       case Woken::by_keys:
         for (const MonitorKey key : keyboard_.read()) {
           if (key == MonitorKey::quit) {
-            return Woken::by_end;
+            return false;
           }
           screen_.scroll(key);
         }
         break;
     }
   }
+}
+
+Moments::Moments(const Clock& clock, Seconds interval, std::optional<Seconds> duration)
+    : clock_{clock},
+      interval_{interval},
+      start_{clock.now()},
+      end_{duration ? start_ + *duration : Instant{std::numeric_limits<std::int64_t>::max()}} {
+}
+
+bool Moments::wait(Viewer* viewer) {
+  const Instant next = std::min(end_, start_ + interval_ * ++count_);
+  if (viewer != nullptr) {
+    return viewer->wait(signals_, clock_, next) && next < end_;
+  }
+  Woken woken = Woken::by_resize;
+  while (woken != Woken::by_time && woken != Woken::by_end) {
+    woken = wait_until(signals_, nullptr, clock_, next);
+  }
+  return woken == Woken::by_time && next < end_;
 }
 
 }  // namespace zeus::cli

@@ -9,6 +9,7 @@
 
 #include <termios.h>
 
+#include <csignal>
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
@@ -77,24 +78,38 @@ class Keyboard {
   int descriptor_ = -1;
 };
 
-// The reason why a wait ended.
-enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
-
-// Waits for a key, for a signal that ends the program or reports a new size of the terminal, or for the deadline.
-Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline);
-
 // A terminal whose user watches and types.
 class Viewer {
  public:
   Viewer(std::ostream& out, bool colour) : screen_{out, colour, keyboard_.descriptor() >= 0} {}
 
   void show(Picture picture) { screen_.show(std::move(picture)); }
-  // Handles keys and resizes while it waits. Returns at the deadline, or earlier if the user ends the program.
-  Woken wait(const SignalWait& signals, const Clock& clock, Instant deadline);
+  // Handles keys and resizes until the deadline. False if the user ends the program before.
+  bool wait(const SignalWait& signals, const Clock& clock, Instant deadline);
 
  private:
   Keyboard keyboard_;
   LiveScreen screen_;
+};
+
+// When a picture is due: at each interval from the start on, and at the end, which comes after `duration` or when the
+// user or a signal ends the program.
+class Moments {
+ public:
+  // The clock must outlive it.
+  Moments(const Clock& clock, Seconds interval, std::optional<Seconds> duration);
+
+  [[nodiscard]] Instant start() const { return start_; }
+  // Waits for the next one, meanwhile in the hands of `viewer` if there is one. False if it is the last.
+  bool wait(Viewer* viewer);
+
+ private:
+  SignalWait signals_{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
+  const Clock& clock_;
+  Seconds interval_;
+  Instant start_;
+  Instant end_;
+  int count_ = 0;
 };
 
 }  // namespace zeus::cli

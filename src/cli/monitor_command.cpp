@@ -1,7 +1,6 @@
 #include "cli/monitor_command.hpp"
 
 #include "base/file_descriptor.hpp"
-#include "base/signal_wait.hpp"
 #include "cli/live_screen.hpp"
 #include "cli/monitor_table.hpp"
 #include "cli/output_file.hpp"
@@ -17,11 +16,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
-#include <cstdint>
 #include <ctime>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -135,31 +130,25 @@ int MonitorCommand::run(Context& context) {
     throw BadUsage{"--json and --csv - both print lines of their own", "leave one of them out, or name a file"};
   }
   const FileDescriptor csv = csv_ && !csv_alone ? open_to_append(*csv_, moment_csv_header()) : FileDescriptor{};
-  const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
+  Moments moments{context.clock, interval_, duration_};
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
   const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);
   const auto viewer = style.live && !json_ && !csv_alone ? std::make_unique<Viewer>(context.out, style.colour)
                                                          : std::unique_ptr<Viewer>{};
   MonitorMoment moment;
-  const Instant start = context.clock.now();
-  const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
   monitor.begin(whole_window);
   monitor.begin(interval_window);
   bool go_on = true;
-  for (int i = 1; go_on; ++i) {
-    const Instant next = std::min(end, start + interval_ * i);
-    Woken woken = Woken::by_resize;
-    while (woken != Woken::by_time && woken != Woken::by_end) {
-      woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
-    }
-    go_on = woken == Woken::by_time && next < end;
+  for (bool first = true; go_on; first = false) {
+    go_on = moments.wait(viewer.get());
     const Measurement measurement = monitor.end(interval_window);
     if (go_on) {
       monitor.begin(interval_window);
     }
-    moment = monitor_moment(*source->sampler(), measurement, monitor.so_far(whole_window), context.clock, start);
+    moment =
+        monitor_moment(*source->sampler(), measurement, monitor.so_far(whole_window), context.clock, moments.start());
     if (csv_alone) {
-      context.out << (i == 1 ? moment_csv_header() : "") << moment_csv(moment) << std::flush;
+      context.out << (first ? moment_csv_header() : "") << moment_csv(moment) << std::flush;
     } else if (csv) {
       write_all(csv, moment_csv(moment), *csv_);
     }

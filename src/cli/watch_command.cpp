@@ -2,7 +2,6 @@
 
 #include "backends/zeusd/daemon_place.hpp"
 #include "base/printable.hpp"
-#include "base/signal_wait.hpp"
 #include "cli/live_screen.hpp"
 #include "cli/node_watch.hpp"
 #include "cli/watch_table.hpp"
@@ -16,10 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -119,11 +115,9 @@ void WatchCommand::declare(Options& options) {
 
 int WatchCommand::run(Context& context) {
   const std::vector<transport::ClientPlan> plans = plans_of(nodes_, context.environment);
-  const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
+  Moments moments{context.clock, interval_, duration_};
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
   const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);
-  const Instant start = context.clock.now();
-  const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
   std::vector<std::unique_ptr<NodeWatch>> watches;
   for (const transport::ClientPlan& plan : plans) {
     watches.push_back(std::make_unique<NodeWatch>(context.clock, plan, std::min(interval_ / 2.0, longest_period)));
@@ -133,14 +127,9 @@ int WatchCommand::run(Context& context) {
     const auto viewer =
         style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
     bool go_on = true;
-    for (int i = 1; go_on; ++i) {
-      const Instant next = std::min(end, start + interval_ * i);
-      Woken woken = Woken::by_resize;
-      while (woken != Woken::by_time && woken != Woken::by_end) {
-        woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
-      }
-      go_on = woken == Woken::by_time && next < end;
-      moment = watch_moment(watches, context.clock, start);
+    while (go_on) {
+      go_on = moments.wait(viewer.get());
+      moment = watch_moment(watches, context.clock, moments.start());
       if (json_) {
         context.out << watch_json(moment) << '\n' << std::flush;
       } else if (viewer) {
