@@ -140,15 +140,13 @@ struct Workplace {
 bool begin(const std::shared_ptr<Workplace>& place, const Channel& zeusd) {
   const auto work_at = [&](const Greeting& greeting, auto work) {
     std::array<Channel, 2> ends = Channel::pair();
-    if (!zeusd.send(bytes_of(greeting), ends[0].descriptor())) {
-      return false;
-    }
     ++place->working;
     std::thread{[place, work, channel = std::move(ends[1])] {
       work(channel);
       --place->working;
     }}.detach();
-    return true;
+    // Only now, so that "ready" is true. If zeusd has gone, the thread sees the end of its channel.
+    return zeusd.send(bytes_of(greeting), ends[0].descriptor());
   };
   for (const std::unique_ptr<LocalSeat>& seat : place->seats) {
     Greeting greeting{.kind = GreetingKind::gpu};
