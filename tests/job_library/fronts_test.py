@@ -77,10 +77,17 @@ class Fronts(unittest.TestCase):
     def job(self, name: str) -> dict:
         return json.loads(self.as_user(options.zeus, "jobs", name, "--json"))
 
+    def first_try(self, front: str, how: str = "epochs") -> str:
+        """The name of a new job with one try, in which the daemon answered in time: a busy machine's may not, and another job is begun."""
+        for number in range(4):
+            name = f"{front}{number}"
+            self.as_user(*((options.live_job, name, how) if front == "loop" else (options.zeus, "run", "--job", name, *RUN)))
+            if "zeusd at" not in (self.job(name)["tries"][0]["left_out"] or ""):
+                break
+        return name
+
     def test_record_the_device_that_a_nodes_policy_leaves_and_train_under_its_limit(self):
-        self.as_user(options.live_job, "loop", "epochs")
-        self.as_user(options.zeus, "run", "--job", "command", *RUN)
-        loop, command = self.job("loop"), self.job("command")
+        loop, command = (self.job(self.first_try(front)) for front in ("loop", "command"))
         self.assertEqual(loop["device"], command["device"])
         self.assertEqual(loop["device"]["power_limits_w"], [175])
         self.assertEqual([one["limit_w"] for one in loop["tries"]], [175])
@@ -109,32 +116,31 @@ class Fronts(unittest.TestCase):
         self.assertIn("zeusd at", err)
 
     def test_a_recurrence_that_begins_while_the_daemon_is_stopped_gets_the_limit_that_its_job_knows(self):
-        self.as_user(options.live_job, "loop", "steps")
-        running = self.start_while_the_daemon_is_stopped("begins\n", options.live_job, "loop", "steps", "begins")
+        loop = self.first_try("loop", "steps")
+        running = self.start_while_the_daemon_is_stopped("begins\n", options.live_job, loop, "steps", "begins")
         out, err = running.communicate(timeout=120)
         self.assertEqual((running.returncode, out), (0, "175\n"), err)
         self.assertIn("zeusd at", err)
-        self.as_user(options.zeus, "run", "--job", "command", *RUN)
+        command = self.first_try("command")
         hold = self.home / "hold"  # so that the command ends after the daemon is asked again
         hold.touch()
-        running = self.start_while_the_daemon_is_stopped("acc 0.1\n", options.zeus, "run", "--job", "command", *RUN)
+        running = self.start_while_the_daemon_is_stopped("acc 0.1\n", options.zeus, "run", "--job", command, *RUN)
         deadline = time.monotonic() + 60
         while daemon_session.Driver().limit(0) != 175_000 and time.monotonic() < deadline:
             time.sleep(0.02)
         hold.unlink()
         _, err = running.communicate(timeout=120)
         self.assertEqual(running.returncode, 0, err)
-        for name in "loop", "command":
+        for name in loop, command:
             job = self.job(name)
             self.assertEqual([one["limit_w"] for one in job["tries"]], [175, 175], (name, job["tries"]))
             self.assertIn("zeusd at", job["tries"][1]["left_out"], name)
             self.assertEqual(job["device"]["power_limits_w"], [175], name)
 
     def test_nothing_is_learned_from_a_try_whose_daemon_was_killed_shortly_before_its_end(self):
-        self.as_user(options.live_job, "loop", "epochs")
-        self.as_user(options.zeus, "run", "--job", "command", *RUN)
-        for name, line, command in (("loop", "begins\n", [options.live_job, "loop", "epochs", "begins"]),
-                                    ("command", "acc 0.4\n", [options.zeus, "run", "--job", "command", *RUN])):
+        loop, command_job = self.first_try("loop"), self.first_try("command")
+        for name, line, command in ((loop, "begins\n", [options.live_job, loop, "epochs", "begins"]),
+                                    (command_job, "acc 0.4\n", [options.zeus, "run", "--job", command_job, *RUN])):
             hold = self.home / "hold"  # so that the target is not reached before the daemon is killed
             hold.touch()
             running = self.start_as_user(*command)

@@ -11,8 +11,10 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
+from typing import Callable
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import busy_machine  # noqa: E402
@@ -55,10 +57,10 @@ class LiveJob(unittest.TestCase):
         self.check("epochs")
 
     def suspended_in(self, epoch: int, how: str) -> dict:
-        """The job after a try that stood still for 3 s in this epoch. (A load that follows would let it go on by itself.)"""
+        """The job after a try that stood still for 4 s in this epoch. (A load that follows would let it go on by itself.)"""
         self.virtually(f"{shlex.quote(program)} {how}{epoch} {how} {epoch} & job=$!; "
                        "while ! grep -q '^State:.T' /proc/$job/status; do kill -0 $job || exit 1; sleep 0.02; done; "
-                       "sleep 3; kill -CONT $job; wait $job", "constant:180W")
+                       "sleep 4; kill -CONT $job; wait $job", "constant:180W")
         return self.job(f"{how}{epoch}")
 
     def test_a_suspension_is_neither_charged_nor_learned_from(self):
@@ -73,27 +75,57 @@ class LiveJob(unittest.TestCase):
                                  ("reached", "it was suspended for a while, for example by Ctrl-Z"))
                 self.assertIsNone(attempt["energy_j"], "what the suspension took cannot be told from the rest")
                 (recurrence,) = job["recurrences"]
-                self.assertLess(recurrence["time_s"], took - 3.0)
+                self.assertLess(recurrence["time_s"], took - 4.0)
                 for limit in (one for belief in job["batch_sizes"] for one in belief["limits"]):
-                    self.assertLess(limit["epoch_time_s"], 3.0)
+                    self.assertLess(limit["epoch_time_s"], 4.0)
+
+    def longest_pause(self, during: Callable[[], object]) -> float:
+        """Seconds by which this process, asleep beside it, was late at most."""
+        late, over = [0.0], threading.Event()
+
+        def watch() -> None:
+            while not over.is_set():
+                asleep = time.monotonic()
+                over.wait(0.05)
+                late[0] = max(late[0], time.monotonic() - asleep - 0.05)
+
+        watching = threading.Thread(target=watch)
+        watching.start()
+        try:
+            during()
+        finally:
+            over.set()
+            watching.join()
+        return late[0]
 
     def test_a_busy_machine_alone_is_no_suspension(self):
+        names = []
         with busy_machine.busy(4):
             for number in range(busy_runs):
-                self.virtually(f"{shlex.quote(program)} busy{number} {('steps', 'epochs')[number % 2]}")
-        ends = [[one["outcome"], one["left_out"]] for number in range(busy_runs) for one in self.job(f"busy{number}")["tries"]]
+                for again in range(5):
+                    name = f"busy{number}-{again}"
+                    command = f"{shlex.quote(program)} {name} {('steps', 'epochs')[number % 2]}"
+                    if self.longest_pause(lambda command=command: self.virtually(command)) < 0.7:
+                        break  # otherwise the whole machine may have stood still, which nothing tells from a suspension
+                names.append(name)
+        ends = [[one["outcome"], one["left_out"]] for name in names for one in self.job(name)["tries"]]
         self.assertEqual(ends, [["reached", None]] * busy_runs)
 
     def test_a_program_that_is_killed_leaves_nothing_behind(self):
         # Once limits are being measured, or one is kept.
         limit = f"{shlex.quote(zeus)} devices --json | grep -o '\"current\": *[0-9.]*' | head -1"
-        said = self.virtually(f"found=$({limit}); {shlex.quote(program)} job steps & job=$!; sleep 0.3; "
-                              f"while [ \"$({limit})\" = \"$found\" ]; do sleep 0.05; done; kill -9 $job; wait $job; "
-                              f"while [ \"$({limit})\" != \"$found\" ]; do sleep 0.05; done; echo as found")
+        for again in range(5):
+            name = f"job{again}"
+            said = self.virtually(f"found=$({limit}); {shlex.quote(program)} {name} steps & job=$!; sleep 0.3; "
+                                  f"while [ \"$({limit})\" = \"$found\" ]; do kill -0 $job || exit 0; sleep 0.05; done; "
+                                  "kill -9 $job; wait $job; "
+                                  f"while [ \"$({limit})\" != \"$found\" ]; do sleep 0.05; done; echo as found")
+            if "as found" in said:
+                break  # otherwise a busy machine let it train to its end before this looked
         self.assertIn("as found", said)
-        self.assertEqual([one["state"] for one in self.job("job")["recurrences"]], ["running"])
-        self.virtually(f"{shlex.quote(program)} job epochs")
-        first, second = self.job("job")["recurrences"]
+        self.assertEqual([one["state"] for one in self.job(name)["recurrences"]], ["running"])
+        self.virtually(f"{shlex.quote(program)} {name} epochs")
+        first, second = self.job(name)["recurrences"]
         self.assertEqual((first["state"], second["state"]), ("given_up", "reached"))
         self.assertIn("is gone", first["why"])
 
