@@ -54,7 +54,7 @@ class Cluster:
             f"SlurmdSpoolDir={folder}/spool-%n\nSlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\n"
             f"SlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/%n.log\nProctrackType=proctrack/linuxproc\n"
             "TaskPlugin=task/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nGresTypes=gpu\nReturnToService=2\n"
-            f"MailProg=/bin/true\nSlurmdTimeout=5\n{nodes}PartitionName=all Nodes=n1,n2 Default=YES State=UP\n", encoding="utf-8")
+            f"MailProg=/bin/true\nSlurmdTimeout=30\n{nodes}PartitionName=all Nodes=n1,n2 Default=YES State=UP\n", encoding="utf-8")
         # Slurm counts devices by their files, and tells a job the numbers of those that are its own.
         (folder / "gres.conf").write_text(f"NodeName=n[1-2] Name=gpu File={folder}/gpu[0-1]\n", encoding="utf-8")
         for number in (0, 1):
@@ -112,7 +112,7 @@ class SlurmSweep(unittest.TestCase):
 
     def test_one_task(self):
         folder = self.folder("- echo hi; exit 3\n", "one")
-        done = folder.run("queue", "--engine", "slurm")
+        done = folder.run("queue", "--engine", "slurm", patience=300)
         self.assertEqual(done.returncode, 1, done.stderr)
         (run,) = folder.results()
         self.assertEqual((run["state"], run["exit_code"], folder.output(1)), ("failed", 3, "hi\n"))
