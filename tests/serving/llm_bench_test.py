@@ -21,11 +21,13 @@ program = ""
 
 # Within `zeus virtual`: starts the server, runs the rest of the words with its URL in place of URL, and ends it.
 WITH_SERVER = """
-import subprocess, sys
+import contextlib, subprocess, sys, urllib.request
 server, rest = sys.argv[1].split("|"), sys.argv[2:]
 started = subprocess.Popen([sys.executable, *server], stdout=subprocess.PIPE, text=True)
 url = "http://127.0.0.1:" + started.stdout.readline().strip()
 done = subprocess.run([word.replace("URL", url) for word in rest])
+with contextlib.suppress(OSError):  # a server that is gone; one that answers this has logged what was before
+    urllib.request.urlopen(url + "/v1/models", timeout=60).read()
 started.terminate()
 started.wait()
 sys.exit(done.returncode)
@@ -33,13 +35,15 @@ sys.exit(done.returncode)
 
 # The same with several at once: the third word has what stands in place of NAME in each.
 WITH_SERVER_AT_ONCE = """
-import subprocess, sys
+import contextlib, subprocess, sys, urllib.request
 server, names, rest = sys.argv[1].split("|"), sys.argv[2].split("|"), sys.argv[3:]
 started = subprocess.Popen([sys.executable, *server], stdout=subprocess.PIPE, text=True)
 url = "http://127.0.0.1:" + started.stdout.readline().strip()
 running = [subprocess.Popen([word.replace("URL", url).replace("NAME", name) for word in rest]) for name in names]
 for one in running:
     one.wait()
+with contextlib.suppress(OSError):  # a server that is gone; one that answers this has logged what was before
+    urllib.request.urlopen(url + "/v1/models", timeout=60).read()
 started.terminate()
 started.wait()
 """
@@ -57,7 +61,7 @@ class Bench(unittest.TestCase):
                 program, "llm", "bench", "--url", "URL", *options]
 
     def bench(self, *options: str, code: int | None = 0, **where) -> dict:
-        done = subprocess.run(self.words(*options, "--json", "-", **where), capture_output=True, text=True, timeout=100,
+        done = subprocess.run(self.words(*options, "--json", "-", **where), capture_output=True, text=True, timeout=300,
                               check=False)
         if code is not None:
             self.assertEqual(done.returncode, code, done.stderr + done.stdout)
