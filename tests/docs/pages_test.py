@@ -8,6 +8,7 @@ import dataclasses
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,8 +52,8 @@ class Runner:
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         (folder / "state").mkdir()
         (folder / "build").symlink_to(build)
-        # Copied, because commands write beside the files they run.
-        subprocess.run(["cp", "-r", ROOT / "examples", folder / "examples"], check=True)
+        # Copied, because commands write beside the files they run; but for what other tests write at the same time.
+        shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
         return folder
 
     def shell(self, blocks: list[Block]) -> str | None:

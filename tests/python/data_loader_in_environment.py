@@ -9,7 +9,6 @@ import math
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import unittest
 import unittest.mock
 
 import torch
+from prometheus_programs import free_port
 from torch import nn
 from torch.utils.data import IterableDataset, TensorDataset
 
@@ -249,9 +249,7 @@ class DataLoaderTest(unittest.TestCase):
     def test_two_ranks_stop_together_and_one_writes(self):
         script = self.folder.parent / "train.py"
         script.write_text(TWO_RANKS, encoding="utf-8")
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
+        port = free_port()
         # As torchrun starts them, without its own import of PyTorch.
         ranks = [subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={
             **os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",

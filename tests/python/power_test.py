@@ -209,6 +209,7 @@ class CommandLine(unittest.TestCase):
                 return False
 
             wait_until(samples)
+            time.sleep(0.8)  # a busy machine's main thread has then come to where it waits for the interrupt
             out = ""
         time.sleep(0.2)
         child.send_signal(signal.SIGINT)
@@ -229,8 +230,8 @@ class CommandLine(unittest.TestCase):
         energy = float(re.search(r"'GPU1': ([\d.]+)", lines[-1])[1])
         seconds = float(lines[-2].rpartition(" ")[2])
         first, *_, last = [datetime.datetime.fromisoformat(line[:23]) for line in lines[:-2]]
-        # On a busy machine, the power may be unwatched before the first line and after the last.
-        self.assertGreater(energy, LOW * (last - first).total_seconds())
+        # On a busy machine, the power may be unwatched before the first line and after the last, or be LOW at the few moments between.
+        self.assertGreater(energy, 0.9 * LOW * (last - first).total_seconds())
         self.assertLess(energy, HIGH * seconds)
 
     def test_a_command_is_needed(self):

@@ -119,7 +119,7 @@ class RanksThatTrainTogether(unittest.TestCase):
     def test_a_rank_that_dies_hangs_no_other(self):
         run = Run(2, "--die", "1")
         self.assertNotEqual(run.done.returncode, 0)
-        self.assertLess(run.seconds, 120)
+        self.assertLess(run.seconds, 600)  # a collective operation would wait for 1800
 
 
 def table(runs: int, busy: int) -> bool:
