@@ -12,6 +12,7 @@ waits of a training take together is compared with what delayed those in as many
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -140,7 +141,12 @@ class Machine:
         self.daemon = subprocess.Popen(
             [self.options.zeusd, "serve", "--socket-path", str(self.socket), "--admin-socket",
              str(self.folder / f"admin{self.started}" / "a.sock")], stdout=log, stderr=log, preexec_fn=end_with_parent)
-        until(self.socket.exists, "the daemon listens")
+        until(self.is_listening, "the daemon listens")
+
+    def is_listening(self) -> bool:
+        """The socket's file alone is there before."""
+        with socket.socket(socket.AF_UNIX) as tried:
+            return tried.connect_ex(str(self.socket)) == 0
 
     def start_server(self) -> None:
         with open(self.folder / "serve.log", "ab") as log:
@@ -177,7 +183,8 @@ class Machine:
         struck = {"guardian": guardians_of(self.folder / "state"), "daemon": [self.daemon.pid],
                   "server": [self.server.pid] if self.server else []}[who]
         for process in struck:
-            os.kill(process, how)
+            with contextlib.suppress(ProcessLookupError):  # a guardian's parent ends when the guardian is in the background
+                os.kill(process, how)
         return struck if how == signal.SIGSTOP else []
 
     def fill(self) -> None:
@@ -293,7 +300,7 @@ def rounds_of(options: argparse.Namespace) -> None:
 class Away(unittest.TestCase):
     def session(self, seed: int, rounds: int) -> tuple[subprocess.Popen, TextIO]:
         """With the file of its output: a pipe that is read later would stop it after a few rounds."""
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         state = pathlib.Path(held.name) / "state"
         state.mkdir(mode=0o700)

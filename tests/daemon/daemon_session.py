@@ -6,6 +6,7 @@ The settings of a GPU are read through the driver's library, never from the daem
 
 import argparse
 import base64
+import contextlib
 import ctypes
 import dataclasses
 import encodings.idna  # noqa: F401: imported by sockets, when other users may not read it any more
@@ -352,7 +353,8 @@ class Daemon:
     def audit(self) -> list[dict]:
         if not self.audit_log.exists():
             return []
-        return [json.loads(line) for line in self.audit_log.read_text().splitlines()]
+        whole, _, _ = self.audit_log.read_text().rpartition("\n")  # without a line that is being written
+        return [json.loads(line) for line in whole.splitlines()]
 
     def stop(self) -> int:
         """Its exit code."""
@@ -403,6 +405,21 @@ class Daemon:
     def post(self, target: str, **more) -> Answer:
         return self.ask("POST", target, **more)
 
+    def posted(self, target: str, **more) -> Answer:
+        """The answer once none is late: on a busy machine a guardian may take longer to start than a setter waits."""
+        return until(lambda: (one := self.post(target, **more)).status not in (503, 504) and one, target)
+
+
+def kill_guardian(process: int) -> None:
+    """It may have been seen as its parent, which ends when the guardian is in the background."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def unmount(folder: pathlib.Path) -> None:
+    """A process that has no command any more, which is all that tests see of its end, may still close its files."""
+    until(lambda: subprocess.run(["umount", str(folder)], stderr=subprocess.DEVNULL, check=False).returncode == 0, f"{folder} is free")
+
 
 def is_running(process: int) -> bool:
     """False for one that has ended, even if it was not waited for."""
@@ -436,7 +453,7 @@ class EventReader:
     """A stream of server-sent events, read line by line as it arrives."""
 
     def __init__(self, where, target: str, bearer: str | None = None) -> None:
-        self.connection = connection_to(where, 10.0)
+        self.connection = connection_to(where)
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         self.connection.request("GET", target, headers=headers)
         self.answer = self.connection.getresponse()

@@ -16,7 +16,7 @@ import threading
 import time
 
 import fault_session
-from daemon_session import KEY, SOMEBODY, as_user, ask, guardians_of, is_running, token_of, until
+from daemon_session import KEY, SOMEBODY, as_user, ask, guardians_of, is_running, kill_guardian, token_of, unmount, until
 from fault_session import CLIENTS, GPUS, TERM, Client, FaultCase, Point0, WatchedDaemon, options  # noqa: F401: Point0 is a test
 
 
@@ -115,7 +115,7 @@ class Faults(FaultCase):
 
     def test_a_limit_that_is_held_is_put_back_when_zeusd_is_killed(self):
         daemon = self.start()
-        self.assertEqual(daemon.post("/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=150000").status, 200)
+        self.assertEqual(daemon.posted("/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=150000").status, 200)
         self.assertNotEqual(self.driver.settings(), self.found)
         since = time.monotonic()
         daemon.process.kill()
@@ -153,7 +153,7 @@ class Faults(FaultCase):
             self.at_a_random_moment()
             killed = until(lambda: guardians_of(daemon.state), "something was set")
             for guardian in killed:
-                os.kill(guardian, signal.SIGKILL)
+                kill_guardian(guardian)
             # Serving goes on: the next setting starts another, which puts back like the first.
             until(lambda: set(guardians_of(daemon.state)) - set(killed), "another guardian")
             self.assertIsNone(daemon.process.poll())
@@ -176,7 +176,7 @@ class Faults(FaultCase):
                 setter = daemon.setter()
                 since = time.monotonic()
                 for guardian in guardians_of(daemon.state):
-                    os.kill(guardian, signal.SIGKILL)
+                    kill_guardian(guardian)
                 os.kill(setter if with_setter else daemon.process.pid, signal.SIGKILL)
                 daemon.process.wait()
                 self.end_clients()
@@ -198,7 +198,7 @@ class Faults(FaultCase):
             self.at_a_random_moment()
             os.kill(daemon.setter(), signal.SIGSTOP)
             for guardian in guardians_of(daemon.state):
-                os.kill(guardian, signal.SIGKILL)
+                kill_guardian(guardian)
             since = time.monotonic()
             daemon.kill_whole()
             self.end_clients()
@@ -260,7 +260,7 @@ class Faults(FaultCase):
         daemon = WatchedDaemon(options.zeusd)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(daemon.state)], check=True)
         self.addCleanup(daemon.close)
-        self.addCleanup(lambda: subprocess.run(["umount", str(daemon.state)], check=True))
+        self.addCleanup(unmount, daemon.state)
         self.addCleanup(lambda: until(lambda: not guardians_of(daemon.state), "the guardian ends"))
         self.addCleanup(lambda: daemon.process and daemon.stop())
         self.look_at(daemon.start())

@@ -104,7 +104,7 @@ class Daemon:
 
 class UserRuns(unittest.TestCase):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
         self.folder.chmod(0o755)
@@ -167,7 +167,8 @@ class UserRuns(unittest.TestCase):
         _, err = run.communicate(timeout=PATIENCE)
         self.stop.unlink()
         self.assertEqual(run.returncode, 0, err)
-        self.assertEqual(self.gpu.limit(0), FOUND, err)
+        # By the run, or by the daemon afterwards if that answered the run too late.
+        until(lambda: self.gpu.limit(0) == FOUND, f"it is put back; {err}")
         return err
 
     def test_without_the_daemon_nothing_is_set(self):
@@ -231,8 +232,8 @@ class UserRuns(unittest.TestCase):
             until(lambda: self.gpu.limit(0) == FOUND, "what the daemon held is put back")
             time.sleep(0.3)
             daemon.start()
-            quick = quick or time.monotonic() - ended < 1.2
             took = seconds_until(lambda: self.gpu.limit(0) == limit or run.poll() is not None, "its limit is in force again")
+            quick = quick or time.monotonic() - ended < 2.5  # the run's lease is lost after 3 s
             self.assertIsNone(run.poll())
             self.judge("its limit in force again after a restart", took)
         # A run that was without the daemon for longer takes another lease, and says so in other words.
@@ -256,6 +257,14 @@ class UserRuns(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    def measured_whole(self) -> dict:
+        """With all energies: those of a busy machine's daemon that answers too late are unknown."""
+        for _ in range(5):
+            told = self.measured()
+            if None not in [*told["cpu_energy_j"].values(), *told["dram_energy_j"].values()]:
+                break
+        return told
+
     def test_the_energy_of_cpus_is_that_of_their_counters(self):
         with moving_tree.MovingTree(until_wrap=3.0) as tree:
             self.mounts.update(tree.mounts)
@@ -264,9 +273,9 @@ class UserRuns(unittest.TestCase):
             self.assertEqual(set(refused["cpu_energy_j"].values()), {None}, "without rights and without the daemon")
             self.daemon()
             while not tree.has_come_round():
-                self.compare(self.measured(), zones, tree)
+                self.compare(self.measured_whole(), zones, tree)
             for _ in range(options.rounds):
-                self.compare(self.measured(), zones, tree)
+                self.compare(self.measured_whole(), zones, tree)
 
     def compare(self, measured: dict, zones: dict[str, str], tree: moving_tree.MovingTree) -> None:
         between = measured["start_monotonic_s"], measured["end_monotonic_s"]
