@@ -126,7 +126,7 @@ class Commands(FaultCase):
                              "each by one command")
             left = [one for one in daemon.lines_of_runs()[-1] if one["outcome"] == "noted"]
             self.assertEqual(len(left), GPUS, "and it is noted")
-            until(lambda: not guardians_of(daemon.state), "the guardian that could do nothing ends", 30.0)
+            until(lambda: not guardians_of(daemon.state), "the guardian that could do nothing ends")
         self.assertEqual([one for one in self.log.all() if one.done and one.process != os.getpid()
                           and one.begun >= daemon.runs[0].begun], [], "nobody but the helper has set anything")
         self.report("zeusd and its setter are killed, and the commands with them")

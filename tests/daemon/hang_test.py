@@ -10,6 +10,7 @@ Without --bound, times are printed and not judged.
 import dataclasses
 import fcntl
 import os
+import pathlib
 import random
 import tempfile
 import time
@@ -238,6 +239,7 @@ class Hangs(FaultCase):
             self.at_a_random_moment()
             setter = daemon.setter()
             os.kill(setter, daemon_session.signal.SIGSTOP)  # so that the hang affects the guardian
+            until(lambda setter=setter: "T (stopped)" in pathlib.Path(f"/proc/{setter}/status").read_text(), "it is stopped")
             # Clocks are put back by another call than the one that hangs.
             is_changed = self.driver.settings()[HUNG][:2] != self.found[HUNG][:2]
             begun = time.monotonic()

@@ -82,7 +82,7 @@ class Node:
     def end(self) -> list:
         """The energy of each of its GPUs, over time."""
         os.kill(self.session(), signal.SIGTERM)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=60)
         truth = json.loads((self.folder / "truth.json").read_text(encoding="utf-8"))
         return [[(at - self.ahead, joules) for at, joules in gpu["energy_j"]]
                 for gpu in sorted(truth["gpus"], key=lambda gpu: gpu["index"])]
@@ -119,7 +119,7 @@ class Watch:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=60)
         self.reader.join()
         self.process.stdout.close()
         return code

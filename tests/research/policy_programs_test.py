@@ -82,7 +82,7 @@ class PolicyPrograms(unittest.TestCase):
         self.refused("exec:exec 1>&-; exec sleep 60", "closed its output; it did not answer")
 
     def test_one_that_hangs_or_answers_late_is_named(self):
-        slow = [answering("time.sleep(600)"), answering(f"time.sleep(4.5); {ANSWER}"), "exec:sleep 600"]
+        slow = [answering("time.sleep(600)"), answering(f"time.sleep(8); {ANSWER}"), "exec:sleep 600"]
         with concurrent.futures.ThreadPoolExecutor() as threads:
             list(threads.map(lambda policy: self.refused(policy, "did not answer within 4 s"), slow))
 

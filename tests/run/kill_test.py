@@ -100,7 +100,7 @@ class Killer:
 
     def commands(self) -> list[int]:
         """The started processes, one for each try; the last one is running."""
-        return [int(number) for number in re.findall(r"^training (\d+)$", (self.here / "said").read_text(encoding="utf-8"), re.M)]
+        return [int(number) for number in re.findall(r"^training (\d+)\n", (self.here / "said").read_text(encoding="utf-8"), re.M)]
 
     def wait_for_command(self, running: subprocess.Popen):
         while not self.commands():

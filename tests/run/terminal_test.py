@@ -145,7 +145,7 @@ class InATerminal(unittest.TestCase):
         return found
 
     def wait_for_no_training(self):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.training() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual(self.training(), [])
@@ -191,7 +191,7 @@ class InATerminal(unittest.TestCase):
         self.assertEqual([state for _, state in self.training()], ["T"])
         self.assertNotIn("epoch", terminal.said_within(0.3))  # six epochs' worth
         terminal.type("fg")
-        terminal.expect("epoch 20 ")
+        terminal.expect(r"epoch [2-5]\d ")
         terminal.press(CTRL_Z)
         terminal.expect("Stopped")
         terminal.expect(PROMPT)
@@ -224,7 +224,7 @@ class InATerminal(unittest.TestCase):
         terminal.press(CTRL_Z)
         terminal.expect("Stopped")
         terminal.type("bg")
-        terminal.expect("epoch 10 ")
+        terminal.expect(r"epoch [1-9]\d+ ")
         terminal.type("fg")
         terminal.wait_for_foreground()
         terminal.press(CTRL_C)
@@ -237,7 +237,7 @@ class InATerminal(unittest.TestCase):
         terminal.expect("epoch 2 ")
         terminal.close()
         self.wait_for_no_training()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.entries()[-1]["kind"] != "given_up" and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assert_one_try_was_lost()

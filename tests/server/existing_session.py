@@ -136,7 +136,7 @@ class Ours(Asked):
         if self._process is None:
             return 0
         self._process.send_signal(by)
-        code = self._process.wait(30)
+        code = self._process.wait(60)
         self._process.stdout.close()
         self._log.close()
         self._process = None

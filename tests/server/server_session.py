@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -35,6 +36,15 @@ def free_ports(count: int) -> list[int]:
         if len(ports) == count:
             break
     return ports
+
+
+def free_port() -> int:
+    """The same at random, for one that is not bound at all times."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
 
 
 def definition(**changes: Any) -> dict[str, Any]:
@@ -75,7 +85,8 @@ class Server:
         self.folder = folder
         self.options = options
         self.database = database or str(folder / "jobs.sqlite")
-        self.port = port
+        # Another test's server could take a port of the kernel's choice while this one is restarted.
+        self.port = port or free_port()
         self.listen = listen
         self.variables = variables or {}
         self.log = folder / "server.log"
@@ -231,7 +242,7 @@ class EventReader:
 
     def run(self) -> None:
         identity = ""
-        with contextlib.suppress(OSError, ValueError), self.socket.makefile("r", encoding="utf-8", newline="\n") as lines:
+        with contextlib.suppress(OSError, ValueError, IndexError), self.socket.makefile("r", encoding="utf-8", newline="\n") as lines:
             self.status = int(lines.readline().split()[1])
             while lines.readline().strip():
                 pass

@@ -346,12 +346,18 @@ class Tls(unittest.TestCase):
         (self.folder / "before").mkdir()
         proxy = Nginx(self.folder / "before", self.certificates, f"unix:{self.folder}/node/s.sock")
         self.addCleanup(proxy.kill)
-        watched = subprocess.run([zeus, "watch", proxy.url("good"), "--duration", "2.5", "--json"], capture_output=True, text=True,
-                                 check=False, env=self.environment, timeout=PATIENCE_S)
+        for duration in ("2.5", "10", "30"):  # the longer ones on a busy machine
+            watched = subprocess.run([zeus, "watch", proxy.url("good"), "--duration", duration, "--json"], capture_output=True, text=True,
+                                     check=False, env=self.environment, timeout=PATIENCE_S)
+            if watched.returncode == 0 and "V100" in watched.stdout:
+                break
         self.assertEqual(watched.returncode, 0, watched.stderr)
         self.assertIn("V100", watched.stdout)
-        refused = subprocess.run([zeus, "watch", proxy.url("wrong"), "--duration", "1"], capture_output=True, text=True, check=False,
-                                 env=self.environment, timeout=PATIENCE_S)
+        for duration in ("1", "5", "30"):
+            refused = subprocess.run([zeus, "watch", proxy.url("wrong"), "--duration", duration], capture_output=True, text=True,
+                                     check=False, env=self.environment, timeout=PATIENCE_S)
+            if "is not for" in refused.stderr:
+                break
         self.assertEqual(refused.returncode, 1)
         self.assertIn("is not for 'localhost', but for other.example", refused.stderr)
 
