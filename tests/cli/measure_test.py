@@ -151,7 +151,7 @@ class Measure(unittest.TestCase):
                                  stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.assertEqual(child.stdout.readline(), "ready\n")
         os.killpg(child.pid, signal.SIGTERM)
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=60)
         self.assertIn("run 1 of 3 was asked to end and is the last", err)
         self.assertEqual((child.returncode, json.loads(out)["runs"]), (0, []))
 
@@ -183,7 +183,7 @@ class Measure(unittest.TestCase):
             time.sleep(0.02)
         time.sleep(0.3)
         os.kill(pid, signal.SIGCONT)
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=60)
         self.assertEqual(child.returncode, 5)
         result = json.loads(out.strip().splitlines()[-1])
         self.assertGreaterEqual(result["time_s"], 0.3)
@@ -194,7 +194,7 @@ class Measure(unittest.TestCase):
         child = subprocess.Popen(measure("sh", "-c", script), stdout=subprocess.PIPE, text=True)
         self.assertEqual(child.stdout.readline(), "ready\n")
         child.send_signal(signal.SIGTERM)
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=60)
         self.assertEqual(child.returncode, 42)
         self.assertEqual(json.loads(out.strip().splitlines()[-1])["exit_code"], 42)
 
@@ -220,7 +220,7 @@ class Measure(unittest.TestCase):
         child = subprocess.Popen([program, "monitor", "--interval", "0.05"], stdout=subprocess.PIPE, text=True)
         self.assertIn("zeus monitor", child.stdout.readline())
         child.send_signal(signal.SIGINT)
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=60)
         self.assertEqual(child.returncode, 0)
         self.assertNotIn("\x1b", out)
 

@@ -47,7 +47,7 @@ class Session:
 
     def output(self, variables: dict, *command: str) -> str:
         environment = {**os.environ, **variables}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, f"{command} with {variables}: {done.stderr}"
         return done.stdout
 

@@ -32,7 +32,7 @@ program = ""
 
 class Output(unittest.TestCase):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
         (self.folder / "state").mkdir(mode=0o700)
@@ -135,7 +135,8 @@ class Output(unittest.TestCase):
                                      "150,250", "--", sys.executable, str(script))
                 self.assertGreaterEqual(done.returncode, 0)
                 for lock in (self.folder / "state").rglob("*.lock"):
-                    self.assertEqual(lock.stat().st_size, 0, f"output went into {lock.name}")
+                    with contextlib.suppress(FileNotFoundError):  # removed by the guardian since
+                        self.assertEqual(lock.stat().st_size, 0, f"output went into {lock.name}")
 
     def test_a_device_stays_a_device(self):
         for arguments in self.writes:

@@ -137,7 +137,7 @@ class Values(unittest.TestCase):
         environment = {**os.environ, "HOME": str(self.folder), "ZEUS_STATE_DIR": str(self.folder)}
         for arguments, answer in REFUSED:
             with self.subTest([word[:60] for word in arguments]):
-                done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=20,
+                done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=60,
                                       cwd=self.folder, env=environment)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertTrue(done.stderr.startswith("zeus: ") and done.stderr.count("\n") == 1, done.stderr)

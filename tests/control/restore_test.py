@@ -59,6 +59,13 @@ class Gpus:
         ]
 
 
+def is_running(process: int) -> bool:
+    """False for one that has ended as well, even if process 1 never waits for it, as in a container."""
+    with contextlib.suppress(OSError):
+        return ") Z " not in pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    return False
+
+
 def kill(process: int) -> None:
     try:
         os.kill(process, signal.SIGKILL)
@@ -313,7 +320,7 @@ class Restore(unittest.TestCase):
                     break
                 time.sleep(0.001)
             # It learns of it at its next change; its settings stay put back.
-            while pathlib.Path(f"/proc/{child}").exists() and time.monotonic() < killed + PATIENCE:
+            while is_running(child) and time.monotonic() < killed + PATIENCE:
                 settings = self.gpus.settings()
                 if self.leases_for_itself(child):
                     kill(child)

@@ -91,7 +91,7 @@ def nights(device: dict, batch_sizes: tuple[int, ...]) -> list[dict]:
 
 class Folder(unittest.TestCase):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
         self.environment = {**os.environ, "XDG_DATA_HOME": str(self.folder / "data"),

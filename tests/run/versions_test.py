@@ -88,7 +88,7 @@ def of_a_newer_server(_path: str, answer: dict) -> dict:
 
 class Versions(unittest.TestCase):
     def setUp(self) -> None:
-        held = tempfile.TemporaryDirectory()
+        held = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # beside a guardian that still settles its record
         self.addCleanup(held.cleanup)
         self.folder = pathlib.Path(held.name)
         (self.folder / "state").mkdir(mode=0o700)
