@@ -386,7 +386,14 @@ class Daemon:
             until(lambda: not any(is_running(one) for one in setters), "the setter ends")
         until(lambda: not guardians_of(self.state), f"the guardian ends; {self.log()}")
         if self.temporary is not None:
+            until(self.cleaned_up, "nothing writes in the folder any more")  # as the setter of a zeusd that did not start may
+
+    def cleaned_up(self) -> bool:
+        try:
             self.temporary.cleanup()
+        except OSError:
+            return False
+        return True
 
     def __enter__(self) -> "Daemon":
         return self.start()
