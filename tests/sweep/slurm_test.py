@@ -170,7 +170,7 @@ class SlurmSweep(unittest.TestCase):
         self.assertTrue(wait_until(lambda: not processes_with(mark)), processes_with(mark))
 
     def test_a_node_that_dies_loses_its_runs_and_no_other(self):
-        folder = self.folder("- command: sleep 3; echo {{ x }}\n  x: [1, 2, 3, 4]\n", "node")
+        folder = self.folder("- command: sleep 15; echo {{ x }}\n  x: [1, 2, 3, 4]\n", "node")
         sweep = folder.start("queue", "--engine", "slurm")
         self.assertTrue(wait_until(lambda: self.cluster.ask("squeue", "-h", "-t", "RUNNING", "-o", "%i").count("\n") == 4))
         victim = self.cluster.servers["n2"]
