@@ -35,6 +35,8 @@ fs::path find_setter(const fs::path& beside, const std::string& name) {
               "install zeusd completely"};
 }
 
+constexpr Seconds time_for_last_words{5.0};
+
 }  // namespace
 
 SetterProcess::SetterProcess(const fs::path& beside, const SetterPlan& plan) {
@@ -56,6 +58,8 @@ std::vector<SetterProcess::Gpu> SetterProcess::take_gpus() {
     FileDescriptor with;
     const std::optional<std::size_t> size = channel_.receive(std::as_writable_bytes(std::span{&greeting, 1}), &with);
     if (size != sizeof greeting || !is_valid(greeting) || (greeting.kind != GreetingKind::failed && !with)) {
+      // Its end of the socket may be closed before it has said why.
+      static_cast<void>(end(time_for_last_words));
       throw Error{ErrorKind::unavailable, "the setter, which sets GPUs for zeusd, ended before it was ready",
                   "its last words are above"};
     }
