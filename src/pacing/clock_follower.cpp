@@ -113,14 +113,15 @@ void ClockFollower::State::begin(const std::function<std::unique_ptr<DrivenClock
 void ClockFollower::State::follow() {
   std::unique_lock lock{mutex};
   while (!closing && trouble.empty()) {
+    if (change) {
+      look(lock);
+    }
+    // From here on the lock is held until the thread waits, so that no event is missed.
     const Instant now = clock.now();
     const PipelineTiming::Wish wish = timing.wish(now, fixed_lead.value_or(latencies.lead()));
     if (wish.clock.value() > 0 && wish.clock != asked) {
       ask(lock, wish.clock);
       continue;
-    }
-    if (change) {
-      look(lock);
     }
     // An event wakes the thread earlier.
     Instant until = wish.until.value_or(now + Seconds{3600});

@@ -76,7 +76,7 @@ class ClockFollowerTest : public testing::Test {
         PipelineClocksOptions{.lead = lead});
   }
 
-  SystemClock clock_;
+  VirtualClock clock_;
   Chip chip_;
 };
 
@@ -84,16 +84,16 @@ TEST_F(ClockFollowerTest, LocksTheFirstClockAtOnceAndEachNextOneInItsTurn) {
   const auto follower = follow(Seconds{0.001});
   EXPECT_EQ(chip_.after(1), std::vector<double>{900});
   follower->begin("forward");
-  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  clock_.advance(Seconds{0.1});
   follower->end("forward");
   EXPECT_EQ(chip_.after(2), (std::vector<double>{900, 1380}));
   follower->begin("backward");
   follower->end("backward");
   follower->end_iteration();
   follower->begin("forward");
-  std::vector<double> begun = chip_.after(3);
-  begun.resize(3);  // on a busy machine, the next one's turn has come
-  EXPECT_EQ(begun, (std::vector<double>{900, 1380, 900}));
+  EXPECT_EQ(chip_.after(3), (std::vector<double>{900, 1380, 900}));
+  clock_.advance(Seconds{0.1});  // as long as the last forward took
+  EXPECT_EQ(chip_.after(4), (std::vector<double>{900, 1380, 900, 1380}));
 }
 
 TEST_F(ClockFollowerTest, MeasuresHowLongAChangeTakes) {
@@ -102,7 +102,9 @@ TEST_F(ClockFollowerTest, MeasuresHowLongAChangeTakes) {
   EXPECT_FALSE(follower->latency());
   follower->begin("forward");
   follower->end("forward");
+  EXPECT_EQ(chip_.after(2), (std::vector<double>{900, 1380}));
   for (int tries = 0; tries < 2000 && !follower->latency(); ++tries) {
+    clock_.advance(Seconds{0.005});
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
   }
   ASSERT_TRUE(follower->latency());
