@@ -84,6 +84,7 @@ TEST(ChildProcess, PassesOnSignals) {
 }
 
 TEST(ChildProcess, NoticesSignalsAfterTheCommandHasEnded) {
+  ::signal(SIGINT, SIG_DFL);  // a shell starts its background jobs with this one ignored
   ChildProcess child{{.command = {"true"}, .environment = Environment::of_process(), .before_command = {}}};
   ASSERT_EQ(child.wait_for(long_enough), 0);
   EXPECT_EQ(child.asked_to_end(), std::nullopt);
