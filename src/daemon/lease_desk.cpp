@@ -353,6 +353,7 @@ void LeaseDesk::end(Number number, const std::string& why, std::function<void()>
   entry.phase = Phase::ending;
   entry.view.is_ending = true;
   entry.end_of_process.reset();
+  loop_.wake_by(loop_.clock().now());  // its client's other leases may now end sooner
   leave_or_end_borrowed(entry, is_released);
   if (entry.on.empty()) {
     over(number);
@@ -503,11 +504,12 @@ void LeaseDesk::tick(Instant now) {
     if (entry.next_renewal && now >= *entry.next_renewal) {
       renew_own(number, entry, now);
     }
-    if (now >= entry.view.ends) {
+    const Instant end = lasts_until(entry);
+    if (now >= end) {
       over.emplace_back(number, "its holder did not renew it within its term");
       continue;
     }
-    loop_.wake_by(entry.next_renewal.value_or(entry.view.ends));
+    loop_.wake_by(entry.next_renewal.value_or(end));
     if (entry.view.longest) {
       loop_.wake_by(*entry.view.longest);
     }

@@ -28,6 +28,23 @@ Refused no_such_lease(std::string_view id) {
 
 }  // namespace
 
+Instant LeaseDesk::lasts_until(const Entry& entry) const {
+  std::optional<Instant> first;
+  for (const int gpu : entry.view.gpus) {
+    Instant renewed = entry.view.ends - entry.view.term;
+    Seconds term = entry.view.term;
+    for (const auto& [number, other] : entries_) {
+      if (other.phase == Phase::held && !other.view.is_implicit && other.on.contains(gpu) &&
+          key_of(other.view.client) == key_of(entry.view.client)) {
+        renewed = std::max(renewed, other.view.ends - other.view.term);
+        term = std::max(term, other.view.term);
+      }
+    }
+    first = std::min(first.value_or(renewed + term), renewed + term);
+  }
+  return first.value_or(entry.view.ends);
+}
+
 void LeaseDesk::extend(Entry& entry) {
   entry.view.ends = loop_.clock().now() + entry.view.term;
   loop_.wake_by(entry.view.ends);

@@ -84,6 +84,25 @@ TEST_F(LeaseDeskTest, AnUnrenewedLeaseEndsWithItsTerm) {
   EXPECT_EQ(set(client, lease, 0, SetPowerLimit{200_W}).at(0).status, Status::not_found);
 }
 
+TEST_F(LeaseDeskTest, ALeaseLastsForTheLongestTermOfItsClientAndEachRenewsIt) {
+  const Client client = process(7);
+  const std::string long_one = take(client, {0, 1}, Seconds{600}).lease->id;
+  const std::string short_one = take(client, {0}, Seconds{60}).lease->id;
+  ASSERT_THAT(set(client, short_one, 0, SetPowerLimit{200_W}), IsEmpty());
+  loop_.advance(Seconds{500});
+  settle();
+  EXPECT_EQ(limit(0), 200_W);
+  EXPECT_THAT(set(client, short_one, 0, SetPowerLimit{190_W}), IsEmpty());
+  loop_.advance(Seconds{90});
+  settle();
+  EXPECT_EQ(limit(0), 190_W);
+  EXPECT_THAT(release(client, long_one), IsEmpty());
+  loop_.advance(Seconds{1});
+  settle();
+  EXPECT_EQ(limit(0), 250_W) << "the other was not renewed within its own term";
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+}
+
 TEST_F(LeaseDeskTest, ThePolicysLongestTimeEndsARenewedLease) {
   Policy policy = built_in_policy();
   policy.rules[0].longest_lease = Seconds{15};
