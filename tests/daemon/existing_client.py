@@ -185,13 +185,13 @@ def optimizer(work: str, step: str, warmup: str, profiled: str) -> None:
         driver.zeus_virtual_read_truth(gpu, ctypes.byref(told))
         return told
 
-    # The GPUs are kept busy: after a late step, the next ones catch up.
+    # The GPUs are kept busy: after a late step, the next one catches up. No more do: steps without time take no energy.
     done = [truth(gpu).work for gpu in GPUS]
     chosen.on_epoch_begin()
     while type(chosen.state).__name__ != "Done":
         chosen.on_step_begin()
         for gpu in GPUS:
-            done[gpu] += float(work)
+            done[gpu] = max(done[gpu], truth(gpu).work - float(work)) + float(work)
             while (left := done[gpu] - (now := truth(gpu)).work) > 1e-6:
                 time.sleep(min(0.01, left / now.speed))
         chosen.on_step_end()

@@ -202,9 +202,14 @@ class UserRuns(unittest.TestCase):
         policy = self.folder / "policy.toml"
         policy.write_text(POLICY, encoding="utf-8")
         self.daemon("--policy", str(policy))
-        run = self.start(*self.training(100_000))
-        self.assertLessEqual(self.chosen(run), 180_000)
-        self.assertIn("the node's policy allows 3 of 7 power limits: 125, 150, 175 W\n", self.end_of(run))
+        for _ in range(4):
+            run = self.start(*self.training(100_000))
+            limit = self.chosen(run)
+            said = self.end_of(run)
+            if "goes on without being optimized" not in said:
+                break  # no pause of the machine held the daemon up for longer than a training waits
+        self.assertLessEqual(limit, 180_000, said)
+        self.assertIn("the node's policy allows 3 of 7 power limits: 125, 150, 175 W\n", said)
         done = self.run_as_user(*self.training(100, "--power-limits", "100,150,200"))
         self.assertIn("the node's policy allows 1 of 3 power limits: 150 W\n", done.stderr)
         done = self.run_as_user(*self.training(100, "--power-limits", "100,200"))
