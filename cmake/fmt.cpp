@@ -5,3 +5,5 @@ template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl
 template char fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref);
 template fmt::detail::dragonbox::decimal_fp<float> fmt::detail::dragonbox::to_decimal<float>(float) noexcept;
 template fmt::detail::dragonbox::decimal_fp<double> fmt::detail::dragonbox::to_decimal<double>(double) noexcept;
+template void fmt::detail::vformat_to<char>(fmt::detail::buffer<char>&, fmt::string_view,
+                                            fmt::basic_format_args<fmt::format_context>, fmt::detail::locale_ref);

@@ -1,13 +1,14 @@
-"""The Debian packages in a fresh Debian 12: installed as docs/install.md says and tried as README.md says, word for word; installed by apt,
+"""The Debian packages in a fresh Debian: installed as docs/install.md says and tried as README.md says, word for word; installed by apt,
 used, purged without a trace, and built against.
 
-  fresh_debian_test.py FOLDER     where `make packages` has put them
+  fresh_debian_test.py FOLDER [RELEASE]     where `make packages` has put them, and for which Debian: by default this machine's
 
 It needs root, debootstrap and Debian's registry, with this machine's apt settings; without them it is skipped with one line.
 """
 
 import os
 import pathlib
+import platform
 import re
 import shlex
 import shutil
@@ -24,6 +25,7 @@ CONSUMERS = ROOT / "tests" / "consumer"
 # Files that apt, dpkg, ldconfig and the creation of a group leave.
 BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock|etc/g(roup|shadow)-)")
 debs = pathlib.Path()
+release = ""
 
 USE = """
 set -e
@@ -105,7 +107,7 @@ class FreshDebian(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name) / "root"
-        make_root(cls.root)
+        make_root(cls.root, release)
         shutil.copytree(CONSUMERS, cls.root / "consumers")
         # The top of a clone, in which `make packages` was run.
         cls.clone = cls.root / "root" / "zeus in a clone"
@@ -166,4 +168,6 @@ class FreshDebian(unittest.TestCase):
 
 if __name__ == "__main__":
     debs = pathlib.Path(sys.argv.pop(1)).resolve()
+    named = sys.argv[1:] and not sys.argv[1].startswith("-")
+    release = sys.argv.pop(1) if named else platform.freedesktop_os_release().get("VERSION_CODENAME", "bookworm")
     unittest.main(verbosity=2)  # which says why it was skipped
