@@ -147,7 +147,7 @@ void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std:
   }
   const Instant now = loop_.clock().now();
   if (const Number other = in_the_way(taking.client, taking.gpus); other != 0) {
-    const LeaseView& view = entries_.at(other).view;
+    const LeaseView view = view_of(entries_.at(other), terms());
     Taken conflict{
         .lease = {},
         .refused = Refused{Status::conflict,
@@ -163,7 +163,7 @@ void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std:
   begin(std::move(taking), [this, again = std::move(again), done = std::move(done), until](
                                Number number, const std::optional<Refused>& refused, bool conflict) mutable {
     if (!refused) {
-      done({.lease = entries_.at(number).view, .refused = {}, .holder = {}});
+      done({.lease = view_of(entries_.at(number), terms()), .refused = {}, .holder = {}});
     } else if (conflict) {
       wait_or(std::move(again), done, {.lease = {}, .refused = refused, .holder = {}}, until,
               loop_.clock().now() + look_again);
@@ -465,9 +465,10 @@ void LeaseDesk::close(std::function<void()> done) {
 }
 
 std::vector<LeaseView> LeaseDesk::leases() const {
+  const Terms of_clients = terms();
   std::vector<LeaseView> all;
   for (const auto& [number, entry] : entries_) {
-    all.push_back(entry.view);
+    all.push_back(view_of(entry, of_clients));
   }
   return all;
 }
@@ -475,7 +476,7 @@ std::vector<LeaseView> LeaseDesk::leases() const {
 std::optional<LeaseView> LeaseDesk::holder_of(int gpu) const {
   for (const auto& [number, entry] : entries_) {
     if (entry.on.contains(gpu)) {
-      return entry.view;
+      return view_of(entry, terms());
     }
   }
   return std::nullopt;
@@ -488,6 +489,7 @@ const std::deque<Outcome>& LeaseDesk::outcomes(int gpu) const {
 }
 
 void LeaseDesk::tick(Instant now) {
+  const Terms of_clients = terms();
   std::vector<std::pair<Number, std::string>> over;
   for (auto& [number, entry] : entries_) {
     if (entry.phase != Phase::held) {
@@ -504,7 +506,7 @@ void LeaseDesk::tick(Instant now) {
     if (entry.next_renewal && now >= *entry.next_renewal) {
       renew_own(number, entry, now);
     }
-    const Instant end = lasts_until(entry);
+    const Instant end = lasts_until(entry, of_clients);
     if (now >= end) {
       over.emplace_back(number, "its holder did not renew it within its term");
       continue;

@@ -197,9 +197,16 @@ class LeaseDesk {
   // Reports whether another program outside the daemon is in the way.
   void begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done);
   void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
-  // As in a process's own book (docs/control.md), a lease lasts for the longest term of its client's leases of that
-  // GPU, and each renews it.
-  [[nodiscard]] Instant lasts_until(const Entry& entry) const;
+  // The latest renewal, and the longest term, of a client's leases of a GPU: each lasts as long as these allow, as in a
+  // process's own book (docs/control.md).
+  struct Term {
+    Instant renewed;
+    Seconds longest;
+  };
+  using Terms = std::map<std::pair<ClientKey, int>, Term>;
+  [[nodiscard]] Terms terms() const;
+  [[nodiscard]] static Instant lasts_until(const Entry& entry, const Terms& terms);
+  [[nodiscard]] static LeaseView view_of(const Entry& entry, const Terms& terms);
   void extend(Entry& entry);
   [[nodiscard]] std::optional<Refused> refusal_by_policy(const Client& client, int gpu, const Setting& setting) const;
   // Also checks how often the GPU may be changed, and counts this change.

@@ -28,21 +28,40 @@ Refused no_such_lease(std::string_view id) {
 
 }  // namespace
 
-Instant LeaseDesk::lasts_until(const Entry& entry) const {
+LeaseDesk::Terms LeaseDesk::terms() const {
+  Terms all;
+  for (const auto& [number, entry] : entries_) {
+    const std::optional<ClientKey> key = key_of(entry.view.client);
+    if (entry.phase != Phase::held || entry.view.is_implicit || !key) {
+      continue;
+    }
+    for (const int gpu : entry.on) {
+      Term& term = all[{*key, gpu}];
+      term.renewed = std::max(term.renewed, entry.view.ends - entry.view.term);
+      term.longest = std::max(term.longest, entry.view.term);
+    }
+  }
+  return all;
+}
+
+Instant LeaseDesk::lasts_until(const Entry& entry, const Terms& terms) {
+  const std::optional<ClientKey> key = key_of(entry.view.client);
+  if (entry.view.is_implicit || !key) {
+    return entry.view.ends;
+  }
   std::optional<Instant> first;
   for (const int gpu : entry.view.gpus) {
-    Instant renewed = entry.view.ends - entry.view.term;
-    Seconds term = entry.view.term;
-    for (const auto& [number, other] : entries_) {
-      if (other.phase == Phase::held && !other.view.is_implicit && other.on.contains(gpu) &&
-          key_of(other.view.client) == key_of(entry.view.client)) {
-        renewed = std::max(renewed, other.view.ends - other.view.term);
-        term = std::max(term, other.view.term);
-      }
-    }
-    first = std::min(first.value_or(renewed + term), renewed + term);
+    const auto found = terms.find({*key, gpu});
+    const Instant end = found != terms.end() ? found->second.renewed + found->second.longest : entry.view.ends;
+    first = std::min(first.value_or(end), end);
   }
-  return first.value_or(entry.view.ends);
+  return std::max(entry.view.ends, first.value_or(entry.view.ends));
+}
+
+LeaseView LeaseDesk::view_of(const Entry& entry, const Terms& terms) {
+  LeaseView view = entry.view;
+  view.ends = lasts_until(entry, terms);
+  return view;
 }
 
 void LeaseDesk::extend(Entry& entry) {
@@ -66,7 +85,7 @@ void LeaseDesk::renew(const Client& client, std::string_view id, std::function<v
         } else if (found == entries_.end()) {
           done({.lease = {}, .refused = no_such_lease(name), .holder = {}});
         } else {
-          done({.lease = found->second.view, .refused = {}, .holder = {}});
+          done({.lease = view_of(found->second, terms()), .refused = {}, .holder = {}});
         }
       });
   for (const int gpu : std::set<int>{entry.on}) {

@@ -92,6 +92,9 @@ TEST_F(LeaseDeskTest, ALeaseLastsForTheLongestTermOfItsClientAndEachRenewsIt) {
   loop_.advance(Seconds{500});
   settle();
   EXPECT_EQ(limit(0), 200_W);
+  for (const LeaseView& lease : desk_->leases()) {
+    EXPECT_NEAR((lease.ends - clock_.now()).value(), 100, 1) << lease.id;
+  }
   EXPECT_THAT(set(client, short_one, 0, SetPowerLimit{190_W}), IsEmpty());
   loop_.advance(Seconds{90});
   settle();
