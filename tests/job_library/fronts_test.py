@@ -33,7 +33,7 @@ power_limit = {minimum_w = 120, maximum_w = 180}
 """
 # What live_job does in its own loop.
 COMMAND = "for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo acc 0.$i; while [ $i = 4 ] && [ -e hold ]; do sleep 0.05; done; done"
-LONG = "for i in $(seq 300); do sleep 0.02; echo step $i; done"
+LONG = "i=0; while [ -e hold ] || [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.02; echo step $i; done"
 RUN = ["--power-limits", "100,175,250", "--target-metric", "0.5", "--metric-regex", "acc ([0-9.]+)", "--max-epochs", "60",
        "--profile-seconds", "0.2", "--policy", "zeus", "--beta", "inf", "--stop-at-target", "--", "sh", "-c", COMMAND]
 options = argparse.Namespace()
@@ -104,11 +104,15 @@ class Fronts(unittest.TestCase):
         return running
 
     def test_a_command_that_begins_while_the_daemon_is_stopped_gets_its_limit_when_that_is_back(self):
+        hold = self.home / "hold"  # so that the command ends after the daemon is asked again
+        hold.touch()
         running = self.start_while_the_daemon_is_stopped(
             "step 1\n", options.zeus, "run", "--profile-seconds", "0.2", "--step-regex", r"^step (\d+)", "--", "sh", "-c", LONG)
-        driver, limits = daemon_session.Driver(), set()
+        driver, limits, deadline = daemon_session.Driver(), set(), time.monotonic() + 60
         while running.poll() is None and running.stdout.readline():
             limits.add(driver.limit(0) // 1000)
+            if len(limits) > 2 or time.monotonic() > deadline:
+                hold.unlink(missing_ok=True)
         _, err = running.communicate(timeout=120)
         self.assertEqual(running.returncode, 0, err)
         self.assertTrue(limits - {200}, err)
