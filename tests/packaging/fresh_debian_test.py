@@ -25,7 +25,9 @@ CONSUMERS = ROOT / "tests" / "consumer"
 # Files that apt, dpkg, ldconfig and the creation of a group leave.
 BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock|etc/g(roup|shadow)-)")
 debs = pathlib.Path()
-release = ""
+# Of this machine.
+OWN = platform.freedesktop_os_release().get("VERSION_CODENAME", "bookworm")
+release = OWN
 
 USE = """
 set -e
@@ -78,19 +80,19 @@ def in_a_root(root: pathlib.Path, *command, given: str = "", shown: pathlib.Path
     return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command, given=given)
 
 
-def make_root(root: pathlib.Path, release: str = "bookworm", include: str = "ca-certificates") -> None:
-    """A minimal Debian, for Debian 12 with this machine's apt settings; if that is impossible, the test is skipped."""
+def make_root(root: pathlib.Path, release: str, include: str = "ca-certificates") -> None:
+    """A minimal Debian, for this machine's own release with its apt settings; if that is impossible, the test is skipped."""
     if os.geteuid() != 0:
         raise unittest.SkipTest("skipped: only root can make a Debian root")
     if not shutil.which("debootstrap"):
         raise unittest.SkipTest("skipped: debootstrap is not installed")
     try:
         sources = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages").splitlines()
-        mirror = next((line.split()[0] for line in sources if line.endswith(" bookworm")), None)
+        mirror = next((line.split()[0] for line in sources if line.endswith(f" {OWN}")), None)
         if mirror is None:
-            raise unittest.SkipTest("skipped: apt knows no source of Debian 12 here")
+            raise unittest.SkipTest(f"skipped: apt knows no source of {OWN} here")
         run("debootstrap", "--variant=minbase", f"--include={include}", release, root, mirror)
-        if release != "bookworm":
+        if release != OWN:
             return
         shutil.rmtree(root / "etc/apt")
         shutil.copytree("/etc/apt", root / "etc/apt", symlinks=True)
@@ -169,5 +171,5 @@ class FreshDebian(unittest.TestCase):
 if __name__ == "__main__":
     debs = pathlib.Path(sys.argv.pop(1)).resolve()
     named = sys.argv[1:] and not sys.argv[1].startswith("-")
-    release = sys.argv.pop(1) if named else platform.freedesktop_os_release().get("VERSION_CODENAME", "bookworm")
+    release = sys.argv.pop(1) if named else OWN
     unittest.main(verbosity=2)  # which says why it was skipped

@@ -1,6 +1,6 @@
 // Loaded before a program's libraries (LD_PRELOAD), it makes each thread stand still now and then, as on a machine with
 // more to do than processors: at calls that lock, wait, read or write, for 5 ms to half a second each time, until the
-// process has lost some seconds. Nothing that Zeus promises depends on such pauses, nor may a test. Only for tests.
+// process has lost some seconds. No unit test may depend on such pauses. Only for tests.
 
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -51,7 +51,7 @@ void begin_thread() {
 
 void stand_still() {
   const double ms = shortest_ms * std::pow(longest_ms / shortest_ms, uniform());
-  lost_ms.store(lost_ms.load() + ms);
+  lost_ms.fetch_add(ms);
   timespec left{0, static_cast<long>(ms * 1e6)};
   while (::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, &left) != 0 && errno == EINTR) {
   }
