@@ -1,8 +1,11 @@
 #include "trial/step_series.hpp"
 
+#include "trial/limit_slices.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace zeus::trial {
@@ -17,6 +20,10 @@ constexpr double surely_more = 1.25;
 // A bar that has come to its end before the other was first seen was a preparation, or it is that of a training that is
 // evaluated for the first time. That is seldom this long.
 constexpr double part_once_over = 0.25;
+// A limit may make steps take twice as long, and they scatter.
+constexpr double longer_than_any = 3.0;
+constexpr std::size_t enough_to_compare = 4;
+constexpr Seconds shortest_pause{0.1};
 
 }  // namespace
 
@@ -35,11 +42,12 @@ std::optional<StepsDone> StepSeries::take(const StepsDone& steps, Instant now) {
   count.left_out += steps.count;
   if (steps.timed) {
     const bool apart = add(count, steps, now);
+    const bool paused = count.intervals.add(now, steps.begins || apart);
     if (is_rather_training(count)) {
       training_ = steps.series;
       own.changed = true;
     }
-    own.begins = own.begins || apart || own.changed;
+    own.begins = own.begins || apart || paused || own.changed;
   }
   if (steps.series != *training_) {
     return std::nullopt;
@@ -68,6 +76,22 @@ bool StepSeries::add(Count& count, const StepsDone& steps, Instant now) {
   count.last = now;
   count.over = steps.ends ? std::optional{now} : std::nullopt;
   return apart;
+}
+
+bool StepSeries::Intervals::add(Instant now, bool begins) {
+  if (last_ && now - *last_ < shortest_event) {
+    return false;
+  }
+  const Instant before = std::exchange(last_, now).value_or(now);
+  if (begins || before == now) {
+    return false;
+  }
+  const Seconds interval = now - before;
+  const std::span<const Seconds> of_late = std::span{latest_}.first(std::min(known_, most));
+  const bool pause = of_late.size() >= enough_to_compare && interval >= shortest_pause &&
+                     interval > *std::ranges::max_element(of_late) * longer_than_any;
+  latest_[known_++ % most] = interval;
+  return pause;
 }
 
 bool StepSeries::is_rather_training(const Count& other) const {

@@ -127,6 +127,33 @@ TEST_F(StepSeriesTest, AnEvaluationIsApartHoweverLongNothingIsSeenAfterIt) {
   EXPECT_EQ(step(bar_of_training, 0.2), "step");
 }
 
+// An evaluation that shows nothing.
+TEST_F(StepSeriesTest, StepsBeginACountAfterAPauseThatIsSeveralTimesAsLongAsAnyOfLate) {
+  for (int i = 0; i < 120; ++i) {
+    const bool paused = i > 0 && i % 40 == 0;
+    EXPECT_EQ(step(bar_of_training, (i % 2 == 0 ? 0.2 : 0.3) + (paused ? 1.0 : 0.0)), paused ? "begins" : "step") << i;
+  }
+}
+
+TEST_F(StepSeriesTest, PausesThatComeAgainAfterFewStepsAreTheRhythmOfATraining) {
+  for (int i = 1; i <= 100; ++i) {
+    EXPECT_EQ(step(bar_of_training, i % 5 == 0 ? 2.2 : 0.2), "step") << i;
+  }
+}
+
+TEST_F(StepSeriesTest, ALimitThatMakesStepsTwiceAsLongIsNoPause) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(step(bar_of_training, (i % 2 == 0 ? 0.2 : 0.25) * (i / 30 % 2 == 0 ? 1.0 : 2.3)), "step") << i;
+  }
+}
+
+// The output of a script that holds it back until there are 4 KiB of it.
+TEST_F(StepSeriesTest, LinesThatArriveTogetherAreNotParted) {
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(step(bar_of_training, i % 100 == 0 ? 2.0 : 0.00001), "step") << i;
+  }
+}
+
 // A bar, and a line for every tenth step.
 TEST_F(StepSeriesTest, ALineBesideABarCountsNothingTwiceAndInterruptsNothing) {
   for (int i = 0; i < 100; ++i) {

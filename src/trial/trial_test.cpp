@@ -44,7 +44,7 @@ class PlayedTraining final : public Source {
     gpu_.pass(gpu_.under_limit(step_));
     std::vector<Progress> seen;
     if (shows_steps_) {
-      seen.emplace_back(StepsDone{.begins = begins});
+      seen.emplace_back(StepsDone{.begins = begins && !counts_on_});
     }
     if (++done_ % steps_ == 0 && shows_epochs_) {
       gpu_.pass(gpu_.under_limit(evaluation_));
@@ -58,6 +58,8 @@ class PlayedTraining final : public Source {
   void end(int code) { state_.exit_code = code; }
   void show_steps(bool show) { shows_steps_ = show; }
   void show_epochs(bool show) { shows_epochs_ = show; }
+  // The numbers of its steps do not begin again.
+  void count_on() { counts_on_ = true; }
   // First, a bar of work that no limit slows down.
   void prepare(int steps) { preparation_ = steps; }
   // Its process does not run for so long.
@@ -73,6 +75,7 @@ class PlayedTraining final : public Source {
   Seconds evaluation_;
   bool shows_steps_ = true;
   bool shows_epochs_ = true;
+  bool counts_on_ = false;
   int preparation_ = 0;
   int prepared_ = 0;
   int done_ = 0;
@@ -158,13 +161,21 @@ TEST_F(TrialTest, TakesShorterSlicesWhereAnEpochIsTooShortForThem) {
 
 // The command prints "step 1" to "step 40" again and again, and nothing else.
 TEST_F(TrialTest, WhatLiesBetweenCountsOfStepsIsMeasuredInNone) {
-  start(40, 0.2_s, 3_s);
-  training_->show_epochs(false);
-  trial_->measure(limits_, {});
-  train_until_measured(40);
-  ASSERT_THAT(gpu_.compared().measurements, SizeIs(3));
-  for (const PowerMeasurement& one : gpu_.compared().measurements) {
-    EXPECT_NEAR(one.step_time / (0.2_s * std::sqrt(test::LimitedGpu::highest / one.setting.limit)), 1.0, 0.001);
+  for (const bool counts_on : {false, true}) {
+    SCOPED_TRACE(counts_on ? "it goes on with step 41" : "");
+    start(40, 0.2_s, 3_s);
+    training_->show_epochs(false);
+    if (counts_on) {
+      training_->count_on();
+    }
+    trial_->measure(limits_, {});
+    train_until_measured(40);
+    ASSERT_THAT(gpu_.compared().measurements, SizeIs(3));
+    for (const PowerMeasurement& one : gpu_.compared().measurements) {
+      EXPECT_NEAR(one.step_time / (0.2_s * std::sqrt(test::LimitedGpu::highest / one.setting.limit)), 1.0, 0.001);
+    }
+    trial_.reset();
+    gpu_.leave();
   }
 }
 

@@ -55,6 +55,14 @@ bool is_plain(const Script& script) {
   return script.step_scatter <= 0.05 && script.drift == 0.0 && script.arms.front().epochs >= 20.0;
 }
 
+// Evaluation between steps that only go on counting.
+bool evaluates_silently(const Script& script) {
+  const bool counts_on = script.dialect == Dialect::tqdm_whole || script.dialect == Dialect::plain_whole ||
+                         script.dialect == Dialect::nth_whole || script.dialect == Dialect::hugging_face;
+  return counts_on && script.expressions == Expressions::usual && script.evaluation_bar == 0 &&
+         script.arms.front().evaluation > Seconds{};
+}
+
 }  // namespace
 
 std::string text_of(const PlayedAlone& played) {
@@ -89,6 +97,7 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
   Count time;
   Count drifting;
   Count scattering;
+  Count silent;
   Count found;
   Count invented;
   Count contradicted;
@@ -121,6 +130,9 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
       if (one.script.step_scatter > 0.05) {
         scattering.add(right);
       }
+      if (evaluates_silently(one.script)) {
+        silent.add(right);
+      }
       if (is_plain(one.script) && one.energy <= -0.10) {
         found.add(says_less(one.stated->step.energy));
         widths.push_back(one.stated->step.energy.half_width);
@@ -140,6 +152,7 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
   line("the true change of time in its interval", time);
   line("both, of steps that drift", drifting);
   line("both, of steps that scatter by more than 5 %", scattering);
+  line("both, of evaluation that shows nothing", silent);
   line("plain scripts that save 10 %: said to save", found);
   table.text += fmt::format("{:<60}{:>7.1f} points\n", "  half-width, median", 100.0 * median(widths));
   table.text += fmt::format("{:<60}{:>7.2f} %\n", "cost above that of the best limit, mean", 100.0 * mean(regrets));

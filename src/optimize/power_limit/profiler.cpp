@@ -16,6 +16,8 @@ namespace {
 
 // A setting whose window failed this often in a row cannot be measured.
 constexpr std::uint32_t most_losses = 3;
+// Steps that are seen together with others make an epoch longer than the one before by this many.
+constexpr std::uint64_t longer_by_chance = 1;
 constexpr std::uint64_t until_the_epoch_ends = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -43,7 +45,14 @@ ProfilerActions Profiler::on_step_begin() {
     return {};
   }
   steps_ = begun_++;
-  if (left_ == until_the_epoch_ends || --left_ > 0) {
+  if (left_ == until_the_epoch_ends) {
+    if (epoch_begun_ <= *epoch_length_ + longer_by_chance) {
+      return {};
+    }
+    epoch_length_.reset();
+    return begin_slice();
+  }
+  if (--left_ > 0) {
     return {};
   }
   switch (state_) {

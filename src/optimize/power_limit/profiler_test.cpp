@@ -135,6 +135,16 @@ TEST(Profiler, BeginsNoSliceThatDoesNotFitIntoAnEpochOfKnownLength) {
   EXPECT_TRUE(loop.profiler().done());
 }
 
+// The first epoch is shorter than the rest: a pause was taken for its end.
+TEST(Profiler, BeginsASliceInAnEpochThatIsLongerThanTheOneBefore) {
+  Loop loop{three, from_the_top};
+  loop.steps(7);
+  loop.end_epoch();
+  loop.steps(14);
+  EXPECT_EQ(loop.log(), "RRRPPPW|WWPPPRRRWWPPPW");
+  EXPECT_TRUE(loop.profiler().done());
+}
+
 TEST(Profiler, ShortensSlicesToTheLengthOfEpochs) {
   Loop loop{three, from_the_top, {.settle = 10, .measure = 40}};
   for (int epoch = 0; epoch < 5 && !loop.profiler().done(); ++epoch) {
