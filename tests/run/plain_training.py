@@ -141,7 +141,7 @@ class PyTorchTraining:
 
 
 def wait_for_device(milliseconds: float) -> None:
-    piece, stopped = 0.001, 0.009
+    piece, stopped = 0.001, 0.0025
     left = milliseconds / 1000
     while left > 0:
         begun = time.monotonic()
