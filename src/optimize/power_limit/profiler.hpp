@@ -9,8 +9,8 @@
 // repeated whole in the next one. The end of an epoch is such a boundary only if the caller says so. The length of an
 // epoch is learned from the one before, or given. From then on no slice begins if the rest of the epoch cannot hold it,
 // and slices longer than an epoch are shortened to fit. If an epoch turns out longer, its length is unknown, and slices
-// begin again. In every case the profiler requests only settings of the range,
-// and outside of slices the baseline is in force until the optimum is applied.
+// begin again. In every case the profiler requests only settings of the range, and outside of slices the baseline is in
+// force until the optimum is applied.
 //
 // One owner, one thread. The plan belongs to the profiler.
 #pragma once
