@@ -165,6 +165,8 @@ AloneTable table_of_alone(const std::vector<std::array<PlayedAlone, 2>>& all) {
   };
   floor(energy.part() >= 0.92, "the true change of energy lies in its interval in 92 %");
   floor(time.part() >= 0.92, "the true change of time lies in its interval in 92 %");
+  floor(silent.all < 50 || silent.part() >= 0.88,
+        "both lie in their intervals in 88 % of those whose evaluation shows nothing");
   floor(regained.part() >= 0.92, "comparing limits is regained after as many runs as stated in 92 %");
   floor(found.part() >= 0.90, "a saving of 10 % is found in 90 % of plain scripts");
   floor(median(widths) <= 0.05, "the half-width of plain scripts is at most 5 points");
