@@ -133,9 +133,10 @@ class DriverLog:
         self.driver = driver
         self.calls = (DriverCall * self.REMEMBERED)()
         self.lock = threading.Lock()
-        self.setters: list[Setter] = []
+        self.setters: dict[int, Setter] = {}  # by the number of the call
         self.next = driver.next_call()
-        self.latest, self.gap_since, self.forgotten = 0.0, 0.0, 0
+        self.awaited: dict[int, float] = {}  # calls that are still being written, and since when; a killed process writes no more
+        self.latest, self.forgotten = 0.0, 0
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self) -> None:
@@ -146,31 +147,33 @@ class DriverLog:
             time.sleep(0.02)
 
     def fetch(self) -> bool:
-        """False while the next call is still being written."""
+        """False while a call before the last one is still being written; those after it are read meanwhile, because the driver
+        forgets them within the second that it is awaited."""
         with self.lock:
             count = ctypes.c_uint(self.REMEMBERED)
-            assert self.driver.library.zeus_virtual_read_calls(ctypes.c_uint64(self.next), self.calls,
-                                                               ctypes.byref(count)) == 0
             now = time.monotonic()
+            self.awaited = {number: since for number, since in self.awaited.items() if now < since + 1.0}
+            assert self.driver.library.zeus_virtual_read_calls(ctypes.c_uint64(min(self.awaited, default=self.next)),
+                                                               self.calls, ctypes.byref(count)) == 0
             for call in self.calls[:count.value]:
-                if call.number != self.next:
-                    self.gap_since = self.gap_since or now
-                    # A process killed while writing leaves a gap.
-                    if now < self.gap_since + 1.0:
-                        return False
-                    self.forgotten += call.number - self.next > 16
-                self.gap_since = 0.0
-                self.next = call.number + 1
+                if call.number >= self.next:
+                    missing = range(self.next, call.number)
+                    self.forgotten += len(missing) > 16
+                    self.awaited.update((number, now) for number in missing[:16])
+                    self.next = call.number + 1
+                elif self.awaited.pop(call.number, None) is None:
+                    continue
                 self.latest = max(self.latest, call.time)
                 if (what := SETTERS.get(call.entry_point)) is not None:
-                    self.setters.append(Setter(call.gpu, call.process, call.time, self.latest - call.time, what,
-                                               call.result == 0))
-            return True
+                    self.setters[call.number] = Setter(call.gpu, call.process, call.time, self.latest - call.time, what,
+                                                       call.result == 0)
+            return not self.awaited
 
     def all(self) -> list[Setter]:
         until(self.fetch, "the driver's log is whole")
         assert not self.forgotten, "the driver's log was not read in time"
-        return self.setters
+        with self.lock:
+            return [self.setters[number] for number in sorted(self.setters)]
 
 
 @dataclasses.dataclass
