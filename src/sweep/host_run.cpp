@@ -110,7 +110,8 @@ class OrderStream final : public Link {
 // A task of Slurm, which ends it by a signal. Nothing waits for its messages but the last one.
 class TaskFiles final : public Link {
  public:
-  TaskFiles(Clock& clock, std::filesystem::path end) : clock_{clock}, end_{std::move(end)} {}
+  TaskFiles(Clock& clock, std::filesystem::path end, std::string node)
+      : clock_{clock}, end_{std::move(end)}, node_{std::move(node)} {}
 
   [[nodiscard]] bool has_ended(Seconds patience) const override {
     clock_.sleep_until(clock_.now() + patience);
@@ -118,14 +119,17 @@ class TaskFiles final : public Link {
   }
 
   void send(const HostMessage& message) const override {
-    if (const auto* const ended = std::get_if<Ended>(&message)) {
-      FileTree{}.write_durably(end_.string(), records::json_line(*ended) + '\n', Readers::everyone);
+    if (const auto* const told = std::get_if<Ended>(&message)) {
+      Ended ended = *told;
+      ended.figures.node = node_;
+      FileTree{}.write_durably(end_.string(), records::json_line(ended) + '\n', Readers::everyone);
     }
   }
 
  private:
   Clock& clock_;
   std::filesystem::path end_;
+  std::string node_;
 };
 
 // To the run's log, among what the command prints, if it can be written.
@@ -224,23 +228,25 @@ class HostRun {
   HostRun(const run::Place& place, const Link& link, RunOrder order)
       : place_{place}, link_{link}, order_{std::move(order)}, gpus_{place} {}
 
-  // Nothing if the run was not wanted any more before it began.
-  std::optional<Ended> run() {
+  // Sends what came of the order, unless the run was not wanted any more before it began. A signal that meant the
+  // command as well, as Slurm's do, may come when the command has ended by it; signals end this process only after the
+  // result is sent.
+  void run() {
     if (!wait_for_gpus()) {
-      return std::nullopt;
+      return;
     }
     gpus_.set(order_.power_limit, order_.clock);
     if (!settle_down()) {
       gpus_.release();
-      return std::nullopt;
+      return;
     }
-    Ended ended = run_command();
+    const Ended ended = run_command();
     try {
       gpus_.release();
     } catch (const Error& error) {  // what was measured counts all the same
       say_in_output(error.what());
     }
-    return ended;
+    link_.send(ended);
   }
 
  private:
@@ -284,13 +290,14 @@ class HostRun {
     ended.figures.gpus = gpus_.list();
     monitor.begin(whole_run);
     EpochAccount epochs{monitor};
-    run::WatchedCommand command{{.command = {"/bin/sh", "-c", order_.command},
-                                 .environment = gpus_.environment(),
-                                 .variables = {},
-                                 .patterns = {.metric = order_.metric_regex, .epoch = order_.epoch_regex, .step = ""},
-                                 .output = STDOUT_FILENO,
-                                 .error = STDOUT_FILENO},
-                                place_.clock};
+    run::WatchedCommand& command = command_.emplace(
+        run::WatchedCommand::Plan{.command = {"/bin/sh", "-c", order_.command},
+                                  .environment = gpus_.environment(),
+                                  .variables = {},
+                                  .patterns = {.metric = order_.metric_regex, .epoch = order_.epoch_regex, .step = ""},
+                                  .output = STDOUT_FILENO,
+                                  .error = STDOUT_FILENO},
+        place_.clock);
     while (!command.exit_code()) {
       for (const trial::Progress& progress : command.wait(look)) {
         epochs.hear(progress);
@@ -332,6 +339,7 @@ class HostRun {
   RunOrder order_;
   std::string not_renewed_;  // why
   LeasedGpus gpus_;
+  std::optional<run::WatchedCommand> command_;  // holds signals back
 };
 
 // The command reads nothing, and cannot take the end of the order's stream away from us.
@@ -349,18 +357,16 @@ void send_output_to(const std::string& name) {
   }
 }
 
-// What comes of the order; nothing if it was not wanted any more before it began.
-std::optional<Ended> carry_out(const run::Place& place, const Link& link, const RunOrder& order,
-                               std::string_view version) {
+void carry_out(const run::Place& place, const Link& link, const RunOrder& order, std::string_view version) {
   try {
     if (order.version != version) {
       throw Error{ErrorKind::unavailable,
                   fmt::format("the host has Zeus {}, and the sweep runs with {}", version, order.version),
                   "install the same version on both"};
     }
-    return HostRun{place, link, order}.run();
+    HostRun{place, link, order}.run();
   } catch (const Error& error) {
-    return Ended{.why_not_run = error.what(), .figures = {}};
+    link.send(Ended{.why_not_run = error.what(), .figures = {}});
   }
 }
 
@@ -371,9 +377,7 @@ int run_order(const run::Place& place, std::string_view version, int input) {
   const RunOrder order = parse_order(stream.read_line());
   stream.answer_with(order.key);
   take_input_away();
-  if (const std::optional<Ended> ended = carry_out(place, stream, order, version)) {
-    stream.send(*ended);
-  }
+  carry_out(place, stream, order, version);
   return 0;
 }
 
@@ -401,12 +405,8 @@ int run_task(const run::Place& place, std::string_view version, const std::files
   const RunOrder order = parse_order(*line);
   take_input_away();
   send_output_to(order.output);
-  const TaskFiles files{place.clock, end_file(folder, number)};
-  std::optional<Ended> ended = carry_out(place, files, order, version);
-  if (ended) {
-    ended->figures.node = place.environment.get("SLURMD_NODENAME").value_or("");
-    files.send(*ended);
-  }
+  const TaskFiles files{place.clock, end_file(folder, number), place.environment.get("SLURMD_NODENAME").value_or("")};
+  carry_out(place, files, order, version);
   return 0;
 }
 

@@ -170,9 +170,10 @@ class SlurmSweep(unittest.TestCase):
         self.assertTrue(wait_until(lambda: not processes_with(mark)), processes_with(mark))
 
     def test_a_node_that_dies_loses_its_runs_and_no_other(self):
-        folder = self.folder("- command: sleep 15; echo {{ x }}\n  x: [1, 2, 3, 4]\n", "node")
+        nap = f"15.{os.getpid()}"
+        folder = self.folder(f"- command: sleep {nap}; echo {{{{ x }}}}\n  x: [1, 2, 3, 4]\n", "node")
         sweep = folder.start("queue", "--engine", "slurm")
-        self.assertTrue(wait_until(lambda: self.cluster.ask("squeue", "-h", "-t", "RUNNING", "-o", "%i").count("\n") == 4))
+        self.assertTrue(wait_until(lambda: len(processes_with(f"sleep\0{nap}")) == 4))
         victim = self.cluster.servers["n2"]
         for pid in [victim.pid, *processes_with("slurmstepd"), *processes_with("sweep\0run")]:
             with contextlib.suppress(OSError):
@@ -216,6 +217,30 @@ class SlowSlurm(unittest.TestCase):
             self.assertEqual(sweep.returncode, 1, errors)
             self.assertIn("1 runs stay in Slurm", errors)
             self.assertIn("echo two", (folder.path / "queue.yaml").read_text(encoding="utf-8"))
+
+    def test_a_task_that_is_told_to_end_after_its_command_writes_its_end(self):
+        with tempfile.TemporaryDirectory(prefix="zeus-sweep-slurm-") as name:
+            path, nap = pathlib.Path(name), f"60.{os.getpid()}"
+            (path / "sbatch").write_text("#!/bin/sh\necho 1\n", encoding="utf-8")
+            (path / "sbatch").chmod(0o755)
+            folder = Folder(program, path / "sweep", "- h\n", f"- exec sleep {nap}\n",
+                            {"PATH": f"{path}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0"})
+            sweep = folder.start("queue", "--engine", "slurm")
+            self.assertTrue(wait_until(lambda: list(folder.path.glob("slurm/*/job"))))
+            sweep.send_signal(signal.SIGINT)
+            sweep.communicate(timeout=60)
+            (array,) = folder.path.glob("slurm/*")
+            # Slurm sends its signal to one process of a job after another.
+            for milliseconds in range(0, 40, 8):
+                task = subprocess.Popen((program, "virtual", "1xA100", "--load", "constant:200W", "--", program, "sweep", "run",
+                                         "--task", str(array)), env=folder.environment)
+                self.assertTrue(wait_until(lambda: processes_with(f"sleep\0{nap}")))
+                os.kill(*processes_with(f"sleep\0{nap}"), signal.SIGTERM)
+                time.sleep(milliseconds / 1000)
+                task.terminate()
+                task.wait()
+                self.assertIn('"exit_code":143', (array / "0.end").read_text(encoding="utf-8"), f"{milliseconds} ms later")
+                (array / "0.end").unlink()
 
 
 if __name__ == "__main__":
