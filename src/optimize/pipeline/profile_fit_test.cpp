@@ -176,6 +176,19 @@ TEST(ProfileFit, ScatterDoesNotBendTheCurve) {
   }
 }
 
+TEST(ProfileFit, FiveClocksAreEnoughForABentCurve) {
+  ComputationProfile profile{.name = "forward", .options = {}};
+  for (int i = 0; i < 5; ++i) {
+    const double clock = 1.0 - 0.1 * i;
+    profile.options.push_back(
+        {Megahertz{1400 * clock}, Seconds{1.0 + 0.5 / (clock * clock)}, Joules{100 + 50 * clock}});
+  }
+  const ComputationProfile curve = fitted(profile, ProfileFit::smooth);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(curve.options[i].time.value(), profile.options[i].time.value(), 1e-9) << i;
+  }
+}
+
 TEST(ProfileFit, SmoothsSmallComputationsLikeLargeOnes) {
   const ComputationProfile large = measured(0.02, 1);
   ComputationProfile small = large;

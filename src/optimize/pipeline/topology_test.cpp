@@ -65,7 +65,7 @@ TEST(Topology, ComputationsOutsideTheCycleAreNotNamed) {
 TEST(Topology, ALongCycleIsShortened) {
   records::ComputationGraph graph = uniform_chain(1000);
   graph.dependencies.push_back({.from = 999, .to = 0, .time = Seconds{0}});
-  expect_graph_refused(graph, "...");
+  expect_graph_refused(graph, "c0 -> c1 -> c2 -> c3 -> c4 -> c5 -> c6 -> c7 -> c8 -> ...");
 }
 
 TEST(Topology, RefusesReferencesToWhatDoesNotExist) {

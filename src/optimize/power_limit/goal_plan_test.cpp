@@ -152,6 +152,19 @@ TEST(GoalPlan, WarmsUpForTheRequestedSteps) {
   EXPECT_EQ(make_plan(four_limits, wished)->next()->settle, 17U);
 }
 
+TEST(GoalPlan, MeasuresLessForAWiderTolerance) {
+  const auto steps_for = [](double tolerance) {
+    PlanWish wished = wish();
+    wished.profiling = AdaptiveProfiling{.tolerance = tolerance, .warm_up = 0};
+    std::uint64_t steps = 0;
+    for (const SliceRequest& request : play(*make_plan(four_limits, wished), 0.03)) {
+      steps += request.measure;
+    }
+    return steps;
+  };
+  EXPECT_LT(steps_for(0.2), steps_for(0.01));
+}
+
 TEST(GoalPlan, MeasuresTheMostUncertainSettingFirst) {
   const auto known_to = [](Watts limit, double doubt) {
     const SteadyStep& step = steady_steps.at(limit);
