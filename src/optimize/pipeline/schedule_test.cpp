@@ -172,6 +172,9 @@ TEST(Schedule, RefusesShapesItCannotRun) {
   expect_schedule_refused({.schedule = Schedule::interleaved, .devices = 2, .microbatches = 3, .chunks = 2}, profiles,
                           "multiple");
   expect_schedule_refused({.devices = 4, .microbatches = std::size_t{1} << 60}, profiles, "too many");
+  expect_schedule_refused(
+      {.schedule = Schedule::interleaved, .devices = 2, .microbatches = 2, .chunks = std::size_t{1} << 60}, profiles,
+      "too many");
 }
 
 // A stage has at most three computations for each micro-batch, and a plan at most twenty million.
