@@ -34,7 +34,7 @@ void begin_and_end(benchmark::State& state) {
   Bench bench{1};
   const zeus::Monitor::Listening listening = bench.monitor->listen();
   bench.clock.sleep_until(bench.clock.now() + zeus::Seconds{0.5});
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.monitor->begin("step");
     benchmark::DoNotOptimize(bench.monitor->end("step"));
   }
@@ -47,7 +47,7 @@ void begin_and_end_into(benchmark::State& state) {
   const zeus::Monitor::Listening listening = bench.monitor->listen();
   bench.clock.sleep_until(bench.clock.now() + zeus::Seconds{0.5});
   zeus::Measurement measurement;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.monitor->begin("step");
     bench.monitor->end("step", measurement);
     benchmark::DoNotOptimize(measurement);
@@ -57,7 +57,7 @@ BENCHMARK(begin_and_end_into)->Name("begin_and_end/reused");
 
 void two_driver_calls(benchmark::State& state) {
   Bench bench{1};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(bench.gpus[0]->energy());
     benchmark::DoNotOptimize(bench.gpus[0]->energy());
   }
@@ -66,7 +66,7 @@ BENCHMARK(two_driver_calls)->Name("begin_and_end/yardstick");  // the two calls 
 
 // With the start of the sampler's thread: what a program pays after each idle time of two seconds.
 void cold_begin(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.PauseTiming();
     auto bench = std::make_unique<Bench>(1);
     state.ResumeTiming();
@@ -84,7 +84,7 @@ void begin_and_end_beside_10000_open(benchmark::State& state) {
     bench.monitor->begin("open " + std::to_string(i));
   }
   bench.clock.sleep_until(bench.clock.now() + zeus::Seconds{0.5});
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.monitor->begin("step");
     benchmark::DoNotOptimize(bench.monitor->end("step"));
   }

@@ -39,7 +39,7 @@ template <auto Member>
 void reading(benchmark::State& state) {
   Card card{"H100"};
   std::int64_t step = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const Instant now = tick(card, step);
     card.gpu.advance(now);
     benchmark::DoNotOptimize((card.sensors.*Member)(now));
@@ -48,7 +48,7 @@ void reading(benchmark::State& state) {
 
 void monotonic_clock(benchmark::State& state) {
   const SystemClock clock;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(clock.now());
   }
 }
@@ -63,7 +63,7 @@ BENCHMARK(monotonic_clock)->Name("average_power/yardstick");
 void truth(benchmark::State& state) {
   Card card{"H100"};
   std::int64_t step = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(card.gpu.energy(tick(card, step)));
   }
 }
@@ -71,7 +71,7 @@ BENCHMARK(truth)->Name("true_energy");
 
 void next_second(benchmark::State& state) {
   Card card{"V100"};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     card.now = card.now + 1_s;
     card.gpu.advance(card.now);
   }
@@ -80,7 +80,7 @@ BENCHMARK(next_second)->Name("advance_one_second");
 
 void unwatched_hour(benchmark::State& state) {
   Card card{"V100"};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     card.now = card.now + 3600_s;
     card.gpu.advance(card.now);
   }
@@ -92,7 +92,7 @@ void settling(benchmark::State& state) {
   Controls controls = Controls::defaults(model);
   controls.requested_limit = 175_W;
   const Demand demand = workload("imagenet").demand(model, 256);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(settle(model, controls, demand, 60_degC));
   }
 }

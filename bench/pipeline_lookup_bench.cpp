@@ -64,7 +64,7 @@ void plan_lookup(benchmark::State& state) {
       pipeline(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)));
   std::vector<zeus::Seconds> durations(subject.frontier->computations());
   zeus::Random random{2};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     subject.frontier->durations_at(next_time(*subject.frontier, random), durations);
     benchmark::DoNotOptimize(durations.data());
   }
@@ -77,7 +77,7 @@ void frequencies(benchmark::State& state) {
   const Pipeline& subject =
       pipeline(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)));
   zeus::Random random{3};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(
         subject.chooser->choose(*subject.frontier, next_time(*subject.frontier, random), Effort::lookup));
   }
@@ -88,7 +88,7 @@ BENCHMARK(frequencies)->Name("straggler_8x128/ours")->Args({8, 128});
 void solving(benchmark::State& state) {
   const Pipeline& subject =
       pipeline(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(Frontier{subject.graph, blocking});
   }
 }

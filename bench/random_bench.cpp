@@ -12,7 +12,7 @@ namespace {
 
 void bits_ours(benchmark::State& state) {
   zeus::Random random{1};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(random.bits());
   }
 }
@@ -20,7 +20,7 @@ BENCHMARK(bits_ours)->Name("random_bits/ours");
 
 void bits_yardstick(benchmark::State& state) {
   std::mt19937_64 random{1};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(random());
   }
 }
@@ -28,7 +28,7 @@ BENCHMARK(bits_yardstick)->Name("random_bits/yardstick");  // std::mt19937_64
 
 void normal_ours(benchmark::State& state) {
   zeus::Random random{1};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(random.normal());
   }
 }
@@ -37,7 +37,7 @@ BENCHMARK(normal_ours)->Name("random_normal/ours");
 void normal_yardstick(benchmark::State& state) {
   std::mt19937_64 random{1};
   std::normal_distribution<double> normal;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(normal(random));
   }
 }
@@ -46,7 +46,7 @@ BENCHMARK(normal_yardstick)->Name("random_normal/yardstick");  // std::normal_di
 // A stream is made for each (sequence, arm) and drawn from once or twice, so making one must cost nothing.
 void stream_ours(benchmark::State& state) {
   std::uint64_t sequence = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     zeus::Random random{1, ++sequence, 3};
     benchmark::DoNotOptimize(random.bits());
   }
@@ -55,7 +55,7 @@ BENCHMARK(stream_ours)->Name("new_stream/ours");
 
 void stream_yardstick(benchmark::State& state) {
   std::uint64_t sequence = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::mt19937_64 random{++sequence};
     benchmark::DoNotOptimize(random());
   }
@@ -65,7 +65,7 @@ BENCHMARK(stream_yardstick)->Name("new_stream/yardstick");  // seeding a std::mt
 template <double (*Function)(double)>
 void elementary(benchmark::State& state) {
   double x = 0.1;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     x = x > 20.0 ? 0.1 : x * 1.01;
     benchmark::DoNotOptimize(Function(x));
   }

@@ -56,7 +56,7 @@ void read_value(benchmark::State& state, const char* name) {
   const Client& client = Client::instance();
   auto* const function = client.library.function<Code(Device*, Value*)>({name});
   Value value{};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(function(client.device, &value));
   }
 }
@@ -65,14 +65,14 @@ void read_clock(benchmark::State& state) {
   const Client& client = Client::instance();
   auto* const function = client.library.function<Code(Device*, ClockType, unsigned*)>({"nvmlDeviceGetClockInfo"});
   unsigned value = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(function(client.device, ClockType::sm, &value));
   }
 }
 
 void look_at_clock(benchmark::State& state) {
   const zeus::SystemClock clock;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(clock.now());
   }
 }

@@ -281,7 +281,7 @@ TEST_F(Nvml, AForkedChildBeginsUninitialised) {
 
 TEST_F(Nvml, ForksWhileThreadsCallAndInitialise) {
   std::atomic<bool> done = false;
-  std::jthread worker{[&] {
+  const std::jthread worker{[&] {
     while (!done) {
       (void)call("nvmlInit_v2");
       (void)call("nvmlShutdown");

@@ -74,7 +74,7 @@ bool reaches_state(pid_t process, bool stopped) {
 
 // A group of one process, which is watched as a group or by itself.
 void expect_continued(bool as_group) {
-  ForkedChild child{[] {
+  const ForkedChild child{[] {
     ::setpgid(0, 0);
     ::pause();
     return true;

@@ -6,14 +6,14 @@
 
 #include <csignal>
 #include <exception>
+#include <functional>
 
 namespace zeus::drivers {
 
 class ForkedChild {
  public:
   // The function returns true if all is well; an exception counts as false.
-  template <typename Work>
-  explicit ForkedChild(Work&& work) : process_{::fork()} {
+  explicit ForkedChild(const std::function<bool()>& work) : process_{::fork()} {
     if (process_ == 0) {
       bool well = false;
       try {

@@ -29,9 +29,9 @@ struct SquareLoad {
 
 // Kernels of a given kind, as in physics::Demand::of_work: shares of 1.
 struct WorkLoad {
-  double busy;
-  double activity;
-  double memory;
+  double busy = 0;
+  double activity = 0;
+  double memory = 0;
   bool followed = false;  // the command advances at their speed
 };
 

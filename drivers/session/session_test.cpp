@@ -224,7 +224,7 @@ TEST_F(SessionTest, HoldsABoundedNumberOfFaults) {
 TEST_F(SessionTest, SixtyFourProcessesShareIt) {
   constexpr int processes = 64;
   constexpr int rounds = 200;
-  Session session = make("2xV100");
+  const Session session = make("2xV100");
   const std::string reference = session.reference();
   std::vector<std::unique_ptr<ForkedChild>> children;
   for (int process = 0; process < processes; ++process) {

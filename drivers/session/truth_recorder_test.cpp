@@ -31,7 +31,7 @@ TEST(TruthRecorder, WritesEveryChangeOfTheTrueEnergy) {
 }
 
 TEST(TruthRecorder, ListsEveryGpu) {
-  VirtualClock clock{Instant{1'000'000'000}};
+  const VirtualClock clock{Instant{1'000'000'000}};
   const Session session =
       Session::create({.gpus = parse_gpus("2xA100"), .spec = "2xA100", .name = {}, .table = {}, .faults = {}}, clock);
   const TruthRecorder recorder{session};

@@ -35,7 +35,7 @@ TEST(VersionedCell, GivesWhatWasWrittenLast) {
 TEST(VersionedCell, ReadersNeverSeeHalfAValue) {
   const auto cell = std::make_unique<VersionedCell<Pair>>();
   std::atomic<bool> done = false;
-  std::jthread writer{[&] {
+  const std::jthread writer{[&] {
     for (std::uint64_t i = 1; i < 20'000; ++i) {
       cell->write({.a = i, .b = i});
     }

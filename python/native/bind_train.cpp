@@ -52,15 +52,15 @@ std::unique_ptr<PythonTraining> make_training(const Object& values) {
 }
 
 // A member of Training that is called without the GIL.
-template <auto member, typename Result, typename... Arguments>
+template <auto Member, typename Result, typename... Arguments>
 auto called(Result (Training::* /*type*/)(Arguments...)) {
   return [](PythonTraining& self, Arguments... arguments) {
-    return of_training([&] { return ((*self.training).*member)(arguments...); });
+    return of_training([&] { return ((*self.training).*Member)(arguments...); });
   };
 }
-template <auto member>
+template <auto Member>
 auto call_of() {
-  return called<member>(member);
+  return called<Member>(Member);
 }
 
 List fetch(PythonTraining& self) {

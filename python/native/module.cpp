@@ -20,6 +20,7 @@ PyModuleDef definition{PyModuleDef_HEAD_INIT,
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the interpreter looks for this name
 PyMODINIT_FUNC PyInit__native() {
   namespace python = zeus::python;
   try {

@@ -390,10 +390,10 @@ decltype(auto) argument(PyObject* object) {
 void sort_arguments(const char* function, const char* const* names, PyObject* arguments, PyObject* keywords,
                     PyObject** sorted, std::size_t count);
 
-template <typename Function, bool method>
+template <typename Function, bool IsMethod>
 struct Entry {
   using Arguments = typename Called<Function>::Signature::Arguments;
-  static constexpr std::size_t leading = method ? 1 : 0;
+  static constexpr std::size_t leading = IsMethod ? 1 : 0;
   static constexpr std::size_t count = std::tuple_size_v<Arguments> - leading;
   static inline std::array<const char*, count + 1> names{};
   static inline PyMethodDef definition{};
@@ -412,7 +412,7 @@ struct Entry {
   }
   static Object answer(PyObject* self, PyObject* arguments, PyObject* keywords) {
     std::array<PyObject*, count + leading> given{};
-    if constexpr (method) {
+    if constexpr (IsMethod) {
       given[0] = self;
     }
     sort_arguments(definition.ml_name, names.data(), arguments, keywords, given.data() + leading, count);

@@ -68,7 +68,7 @@ TEST(LogWriter, EndsThoughItsReaderStandsStillInRealTime) {
 }
 
 TEST(LogWriter, BeginsALineAfterOneThatWasCutOffInRealTime) {
-  Pipe pipe;
+  const Pipe pipe;
   std::string text;
   {
     LogWriter writer{pipe.writer.get(), {}, Seconds{0.5}};

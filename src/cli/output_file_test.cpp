@@ -117,7 +117,7 @@ TEST_F(OutputFileTest, ADeviceIsWrittenToAndStays) {
 TEST_F(OutputFileTest, AnUnwritableFileIsRefusedBeforeTheWork) {
   EXPECT_EQ(refusal(folder_), ErrorKind::invalid_argument);
   EXPECT_EQ(refusal(""), ErrorKind::invalid_argument);
-  std::ofstream{folder_ / "file"};
+  std::ofstream{folder_ / "file"}.close();
   EXPECT_NO_THROW(write(folder_ / "file", "ok"));
   EXPECT_NE(refusal(folder_ / "file" / "under_a_file"), ErrorKind::internal);
   EXPECT_NE(refusal("/proc/no_such_folder/report"), ErrorKind::internal);

@@ -46,7 +46,7 @@ class SimulateCommandTest : public testing::Test {
           << fmt::format("{}\n", fmt::join(power_, "\n"));
   }
 
-  ProgramRun run(std::vector<std::string> arguments) {
+  ProgramRun run(const std::vector<std::string>& arguments) {
     Commands parts;
     parts.push_back(std::make_unique<SimulateJobCommand>());
     parts.push_back(std::make_unique<SimulateClusterCommand>());

@@ -67,7 +67,7 @@ class GuardDutyTest : public ::testing::Test {
   std::future<bool> guard() {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    FileDescriptor{ends[0]};  // the holder's end, which its death has closed
+    FileDescriptor{ends[0]}.close();  // the holder's end, which its death has closed
     return std::async(std::launch::async, [this, connection = ends[1]] {
       const GuardDuty duty{ledger(), holder_.pid, holder_.started, FileDescriptor{connection}};
       const std::array<device::Backend*, 1> backends{&backend_};

@@ -47,7 +47,7 @@ struct Holding {
   [[nodiscard]] std::optional<LeaseClient> client() const;
   // This process's part of a record that contains one.
   [[nodiscard]] Claim& part_of(LeaseRecord& whole) const { return borrowed ? *whole.lending->child : whole; }
-  [[nodiscard]] const Claim& ours() const { return borrowed ? *record.child() : record; }
+  [[nodiscard]] const Claim& ours() const { return borrowed ? *record.lending->child : record; }
   // True if `written` contains this process's claim.
   [[nodiscard]] bool is_in(const LeaseRecord& written) const;
   // When the lease ends unless it is renewed. A borrowed lease ends no later than the lease that it was borrowed from.

@@ -133,13 +133,13 @@ TEST_F(LeaseTest, WithoutPatienceACallerLearnsAtOnceWhichProcessUsesTheGpu) {
   const auto work = lock->begin_work(clock_, 1_s);
   const Instant before = clock_.now();
   EXPECT_THAT(failure_elsewhere([&] {
-                Error refused =
+                const Error refused =
                     failure_of([&] { static_cast<void>(book().acquire("GPU-0", 60_s, {.patience = 0_s})); });
                 const Error unknown = failure_of([&] { static_cast<void>(book().has_one("GPU-0", 0_s)); });
                 if (clock_.now() != before || unknown.kind() != refused.kind()) {
                   throw Error{ErrorKind::internal, "it has waited"};
                 }
-                throw refused;
+                throw Error{refused};
               }),
               StartsWith("timeout: "));
 }

@@ -55,7 +55,7 @@ void require_loan(const Ledger& ledger, const LeaseRecord& record, const std::st
   const Standing standing = ledger.standing(record, now);
   const Claim* const child = record.child();
   if (standing == Standing::abandoned || standing == Standing::child_abandoned || standing == Standing::past) {
-    const Claim& left = standing == Standing::child_abandoned ? *child : record;
+    const Claim& left = standing == Standing::child_abandoned ? *record.lending->child : record;
     throw Error{
         ErrorKind::unavailable,
         fmt::format("{} could not be put back to what {} had found: {}", name, to_text(left), to_text(left.found)),

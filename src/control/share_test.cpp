@@ -12,10 +12,7 @@
 namespace zeus::control {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 using ShareTest = test::LeasedGpus;
 
@@ -24,7 +21,7 @@ TEST_F(ShareTest, TheOldestSharesClientIsReportedAsTheHolder) {
   const LeaseClient other{.token = "alice"};
   Lease first = book().acquire("GPU-0", 60_s, {.client = one});
   Lease second = book().acquire("GPU-0", 60_s, {.client = other});
-  Lease third = book().acquire("GPU-0");
+  const Lease third = book().acquire("GPU-0");
   EXPECT_EQ(first.client(), one);
   EXPECT_EQ(second.client(), other);
   EXPECT_EQ(third.client(), std::nullopt);

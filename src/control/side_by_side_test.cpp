@@ -19,7 +19,7 @@ bool is_readable(int descriptor, int timeout_ms) {
 }
 
 TEST(SideBySide, OneThatHangsHoldsUpNoOtherInRealTime) {
-  SystemClock clock;
+  const SystemClock clock;
   SideBySide workers{clock};
   std::promise<void> end_of_hang;
   workers.start("GPU-0", [&] { end_of_hang.get_future().wait(); });
@@ -39,7 +39,7 @@ TEST(SideBySide, OneThatHangsHoldsUpNoOtherInRealTime) {
 }
 
 TEST(SideBySide, ItsEndWaitsForUnfinishedWorkInRealTime) {
-  SystemClock clock;
+  const SystemClock clock;
   std::atomic<int> done = 0;
   {
     SideBySide workers{clock};

@@ -22,14 +22,13 @@ class DaemonMetricsTest : public ::testing::Test, protected test::LocalStand {
     const device::DiscoveredGpu gpu{gpu_, audited, 0};
     const auto gate = std::make_shared<device::DriverGate>();
     book_.emplace(ledger(), std::vector{gpu}, guardian_, clock_);
+    auto reader = std::make_unique<GpuReader>(loop_, gpu, gate, DeviceThread::Bounds{});
+    auto seat = std::make_unique<GpuSeat>(
+        loop_, GpuAsked{0, gpu_->identity().uuid},
+        std::make_shared<setter::LocalSeat>(*book_, ledger_, setter::LocalSeat::Parts{gpu, audited, gate}, clock_),
+        DeviceThread::Bounds{});
     node_.gpus.push_back(
-        {.identity = gpu_->identity(),
-         .reader = std::make_unique<GpuReader>(loop_, gpu, gate, DeviceThread::Bounds{}),
-         .seat = std::make_unique<GpuSeat>(
-             loop_, GpuAsked{0, gpu_->identity().uuid},
-             std::make_shared<setter::LocalSeat>(*book_, ledger_, setter::LocalSeat::Parts{gpu, audited, gate}, clock_),
-             DeviceThread::Bounds{}),
-         .stream = {}});
+        {.identity = gpu_->identity(), .reader = std::move(reader), .seat = std::move(seat), .stream = {}});
     node_.desk =
         std::make_unique<LeaseDesk>(loop_, std::vector{node_.gpus[0].seat.get()}, built_in_policy(),
                                     LeaseDesk::Ways{.draw = [] { return std::string{"secret-name"}; },
