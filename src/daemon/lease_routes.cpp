@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace zeus::daemon {
@@ -175,11 +176,12 @@ void take_lease(Node& node, const SharedCall& call) {
                                                   LeaseDesk::shortest_term.value(), LeaseDesk::longest_term.value()));
     return;
   }
+  std::function<bool()> wanted = call->wanted();
   node.desk->take({.client = client_of(*call),
                    .gpus = gpus,
                    .term = term,
                    .wait = wait.value_or(Seconds{0}),
-                   .wanted = call->wanted(),
+                   .wanted = std::move(wanted),
                    .lends = lends.value_or(false)},
                   [&node, call](const LeaseDesk::Taken& taken) {
                     if (taken.lease) {

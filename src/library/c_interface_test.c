@@ -26,8 +26,7 @@ static int fail_to_synchronize(void* data) {
 static void* many_windows(void* data) {
   zeus_monitor* monitor = data;
   char name[64];
-  int i;
-  for (i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200; ++i) {
     zeus_measurement* measurement = NULL;
     snprintf(name, sizeof(name), "%p/%d", (void*)&name, i);
     EXPECT(zeus_begin(monitor, name) == ZEUS_OK);
@@ -99,7 +98,6 @@ static void a_window(zeus_monitor* monitor) {
   zeus_measurement* so_far = NULL;
   zeus_window window;
   zeus_energy energy;
-  int gpu;
   EXPECT(zeus_so_far(monitor, "w", &so_far) == ZEUS_NOT_FOUND && so_far == NULL);
   EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
   EXPECT(zeus_so_far(monitor, "w", &so_far) == ZEUS_OK);
@@ -115,7 +113,7 @@ static void a_window(zeus_monitor* monitor) {
   window.size = sizeof(window);
   EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
   EXPECT(window.size == sizeof(window) && window.end >= window.start);
-  for (gpu = 0; gpu < window.gpu_count; ++gpu) {
+  for (int gpu = 0; gpu < window.gpu_count; ++gpu) {
     energy.size = sizeof(energy);
     EXPECT(zeus_measurement_energy(measurement, ZEUS_GPU, gpu, &energy) == ZEUS_OK);
     EXPECT(energy.known ? energy.value >= 0 && energy.uncertainty >= 0 : isnan(energy.value) && energy.reason[0] != 0);
@@ -134,13 +132,12 @@ static void throttling(zeus_monitor* monitor, int held) {
   zeus_measurement* measurement = NULL;
   zeus_window window;
   zeus_throttle throttle;
-  int gpu;
   EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
   nanosleep(&moment, NULL);
   EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
   window.size = sizeof(window);
   EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
-  for (gpu = 0; gpu < window.gpu_count; ++gpu) {
+  for (int gpu = 0; gpu < window.gpu_count; ++gpu) {
     memset(&throttle, 0, sizeof(throttle));
     EXPECT(zeus_measurement_throttle(measurement, gpu, &throttle) == ZEUS_INVALID_ARGUMENT); /* its size is not set */
     throttle.size = sizeof(throttle);
@@ -169,8 +166,7 @@ static void throttling(zeus_monitor* monitor, int held) {
 static int all_were_read(zeus_monitor* monitor) {
   size_t powers = 0;
   size_t temperatures = 0;
-  int gpu;
-  for (gpu = 0; zeus_power_timeline(monitor, gpu, 0, NULL, &powers) == ZEUS_OK; ++gpu) {
+  for (int gpu = 0; zeus_power_timeline(monitor, gpu, 0, NULL, &powers) == ZEUS_OK; ++gpu) {
     EXPECT(zeus_temperature_timeline(monitor, gpu, 0, NULL, &temperatures) == ZEUS_OK);
     if (powers == 0 || temperatures == 0) {
       return 0;
@@ -188,7 +184,6 @@ static void timelines(zeus_monitor* monitor) {
   zeus_power powers[8];
   zeus_temperature temperatures[8];
   size_t count = 0;
-  int gpu;
   EXPECT(zeus_listen(monitor) == ZEUS_OK);
   do { /* until a window ends after all were read */
     nanosleep(&moment, NULL);
@@ -200,7 +195,7 @@ static void timelines(zeus_monitor* monitor) {
     zeus_measurement_free(measurement);
   } while (!all_read && --patience > 0);
   EXPECT(patience > 0);
-  for (gpu = 0; gpu < window.gpu_count; ++gpu) {
+  for (int gpu = 0; gpu < window.gpu_count; ++gpu) {
     count = 0; /* how many there are */
     EXPECT(zeus_power_timeline(monitor, gpu, 0, NULL, &count) == ZEUS_OK && count > 0);
     count = 8;
@@ -231,7 +226,6 @@ static void what_the_sampler_costs(zeus_monitor* monitor) {
 int main(int argc, char** argv) {
   zeus_monitor* monitor = NULL;
   pthread_t threads[4];
-  int i;
   EXPECT(strlen(zeus_version()) >= 5);
   EXPECT(zeus_monitor_open(NULL, NULL) == ZEUS_INVALID_ARGUMENT);
   options();
@@ -241,10 +235,10 @@ int main(int argc, char** argv) {
   throttling(monitor, argc > 1 ? atoi(argv[1]) : -1);
   timelines(monitor);
   what_the_sampler_costs(monitor);
-  for (i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i) {
     EXPECT(pthread_create(&threads[i], NULL, many_windows, monitor) == 0);
   }
-  for (i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i) {
     pthread_join(threads[i], NULL);
   }
   zeus_monitor_close(monitor);

@@ -58,7 +58,7 @@ static void null_pointers(void) {
   zeus_training* training = NULL;
   zeus_training_result result = {.size = sizeof(result)};
   zeus_epoch epoch = {.size = sizeof(epoch)};
-  zeus_stop_reason reason;
+  zeus_stop_reason reason = ZEUS_TOO_EXPENSIVE;
   int answer = 7;
   EXPECT(zeus_training_open(NULL, NULL) == ZEUS_INVALID_ARGUMENT);
   EXPECT(zeus_training_next_epoch(NULL, &answer) == ZEUS_INVALID_ARGUMENT);
@@ -91,8 +91,7 @@ static void null_pointers(void) {
 
 static void train(zeus_training* training, double metric) {
   const struct timespec a_while = {.tv_nsec = 2000000};
-  int i;
-  for (i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i) {
     EXPECT(zeus_training_begin_step(training) == ZEUS_OK);
     nanosleep(&a_while, NULL);
   }

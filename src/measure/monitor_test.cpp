@@ -208,7 +208,7 @@ TEST(Monitor, TheIntervalOfAnEstimateSoFarHoldsTheEnergyAsOftenAsThatOfAnEnd) {
 }
 
 TEST(Monitor, AnEstimateSoFarNeitherSynchronizesNorIsLogged) {
-  test::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   int calls = 0;
   MonitorOptions options;
   options.synchronize = [&] { ++calls; };
@@ -271,10 +271,10 @@ TEST(Monitor, AWindowObjectEndsWithItsScope) {
 }
 
 TEST(Monitor, AGpuThatIsNotMeasuredIsNamedWithItsModelAndThoseThatAre) {
-  MonitoredGpus bench{{"V100", "A100"}};
+  const MonitoredGpus bench{{"V100", "A100"}};
   MonitorOptions options;
   options.gpus = {{1}};
-  Monitor monitor = measure::monitor_of(bench.source, options);
+  const Monitor monitor = measure::monitor_of(bench.source, options);
   try {
     (void)monitor.power_timeline(0);
     FAIL();
@@ -508,7 +508,7 @@ std::string content(const std::filesystem::path& file) {
 }
 
 TEST(WindowLog, HasTheExistingFormatAndACompleteOne) {
-  test::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   MonitorOptions options;
   options.log = folder.path() / "sub" / "plain.csv";
   options.complete_log = folder.path() / "complete.csv";
@@ -555,7 +555,7 @@ class DiskThatFillsUp {
 };
 
 TEST(WindowLog, ADiskThatFillsUpIsOneErrorAndNoHalfLineAndWindowsGoOn) {
-  test::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   std::vector<std::string> said;
   const log::ScopedSink sink{[&](log::Level, std::string_view line) { said.emplace_back(line); }};
   MonitorOptions options;

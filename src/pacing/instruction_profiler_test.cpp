@@ -278,14 +278,14 @@ TEST_F(InstructionProfile, WhatTheWorkThrowsPassesThrough) {
   EXPECT_THROW(profiler_.measure(0, "forward", [](int /*times*/) { throw Stop{}; }, {}), Stop);
   // An Error of the work's own is not the GPU's.
   const Error own{ErrorKind::not_found, "no batch"};
-  EXPECT_THROW((void)profiler_.measure_blocking([&] { throw own; }), Error);
+  EXPECT_THROW((void)profiler_.measure_blocking([&] { throw Error{own}; }), Error);
   for (int last = 1; last <= 3; ++last) {
     int runs = 0;
     EXPECT_THROW(profiler_.measure(0, "forward",
                                    [&](int times) {
                                      gpu_.work(0.03)(times);
                                      if (++runs == last) {
-                                       throw own;
+                                       throw Error{own};
                                      }
                                    },
                                    {}),

@@ -103,9 +103,8 @@ TEST(Gpu, LooksBackFurtherThanItsSegments) {
     card.gpu.set_load(now, Load::constant(Demand::of_power(i % 2 == 0 ? 100_W : 200_W)));
     truth.emplace_back(now, card.gpu.energy(now));
   }
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    EXPECT_NEAR(card.gpu.energy(truth[i].first).value(), truth[i].second.value(), 0.2)
-        << "half a mark spacing at 100 W";
+  for (const auto& [at, energy] : truth) {
+    EXPECT_NEAR(card.gpu.energy(at).value(), energy.value(), 0.2) << "half a mark spacing at 100 W";
   }
 }
 

@@ -12,7 +12,7 @@ namespace zeus::physics {
 namespace {
 
 std::vector<EpochObservation> epochs_of(const GpuModel& model, const TrainingProfile& truth,
-                                        std::vector<double> limits) {
+                                        const std::vector<double>& limits) {
   std::vector<EpochObservation> epochs;
   for (const double limit : limits) {
     epochs.push_back(predict(model, Watts{limit}, truth));
@@ -46,7 +46,7 @@ TEST(TrainingProfile, OneLimitIsNotEnough) {
 }
 
 TEST(TrainingProfile, AnEpochAtTheHighestClockTakesWhatTheProfileSays) {
-  GpuModel model = preset("A40");
+  const GpuModel model = preset("A40");
   const TrainingProfile profile{100_s, 0.7, 0.3};
   const EpochObservation epoch = predict(model, model.limits.max, profile);
   EXPECT_NEAR(epoch.time.value(), 100.0, 1e-9) << "kernels this light need no limit";

@@ -84,7 +84,7 @@ TEST(PowerProfileJson, RefusesWhatIsNotAProfile) {
 }
 
 TEST(PowerProfileMerge, WeighsByCertaintyAndGainsSome) {
-  PowerProfile a{.gpu = "A", .measurements = {measurement(250_W, std::nullopt, 1_s, 100_J)}};
+  const PowerProfile a{.gpu = "A", .measurements = {measurement(250_W, std::nullopt, 1_s, 100_J)}};
   PowerProfile b = a;
   b.measurements[0].step_time = 2_s;
   b.measurements[0].step_time_uncertainty = 0.03_s;  // against 0.01 s: weighs a ninth
@@ -122,7 +122,7 @@ TEST(PowerProfileMerge, RefusesProfilesOfDifferentThings) {
            [](PowerProfile& p) { p.batch_size = 32; },
            [](PowerProfile& p) { p.batch_size.reset(); },
        }) {
-    PowerProfile b = a;
+    PowerProfile b = a;  // NOLINT(misc-const-correctness): it is changed through a pointer to a function
     change(b);
     EXPECT_THROW(static_cast<void>(merge(a, b)), Error);
   }

@@ -71,7 +71,7 @@ std::vector<Ablation> ablations() {
 // Explains why a job may suffer so much without pruning: its most expensive epoch may cost as much as many whole runs.
 std::string expensive_epochs(const PaperGpu& gpu) {
   double most = 0.0;
-  const PaperWorkload* worst = nullptr;
+  const PaperWorkload* worst = &gpu.workloads.front();
   for (const PaperWorkload& job : gpu.workloads) {
     const simulate::Stage stage{job.workload, paper_eta};
     const std::vector<records::LimitProfile>& limits = job.workload.arms.front().limits;

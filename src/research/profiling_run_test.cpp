@@ -83,7 +83,7 @@ TEST(ProfilingRun, FindsTheBestEvenInShortEpochs) {
 }
 
 TEST(ProfilingRun, ReadsTheTrueValuesWithoutDisturbance) {
-  TrainingLoad load = speech_load;
+  const TrainingLoad load = speech_load;
   const optimize::SettingRange range{{250_W}};
   auto plan = std::make_unique<optimize::FullSweep>(range, optimize::select_energy(),
                                                     optimize::FullSweepOptions{.settle = 2000, .measure = 200});

@@ -39,11 +39,11 @@ class PublishedTraces : public testing::Test {
 
 TEST_F(PublishedTraces, PolicyZeusReplaysThePublishedFigures) {
   struct Figure {
-    int batch_size;
+    int batch_size = 0;
     Watts limit;
-    double energy;
-    double time;
-    double regret;
+    double energy = 0;
+    double time = 0;
+    double regret = 0;
   };
   constexpr std::array<Figure, 6> figures = {{{48, 150_W, 0.618, 0.772, 8.95},
                                               {12, 200_W, 0.816, 1.016, 1.68},

@@ -37,7 +37,7 @@ TEST(SharedGpus, InterpolateBetweenTheBatchSizesOfTheModel) {
 }
 
 TEST(SharedGpus, HaveAJobWithTheStepsOfItsBatchSizes) {
-  std::vector<std::vector<std::optional<int>>> runs(shared_batch_sizes.size(), {7, std::nullopt, 5});
+  const std::vector<std::vector<std::optional<int>>> runs(shared_batch_sizes.size(), {7, std::nullopt, 5});
   const simulate::Workload job = SharedGpus{interconnects[1]}.workload(runs);
   EXPECT_EQ(job.batch_sizes(), std::vector<int>(shared_batch_sizes.begin(), shared_batch_sizes.end()));
   EXPECT_EQ(job.max_power, 1200_W);

@@ -110,7 +110,7 @@ TEST(JobDraft, SaysWhichLinesMatchAndInWhichUnitStepsCome) {
 }
 
 TEST(BatchSizePlaceTest, IsFoundInTheUsualForms) {
-  const auto place = [](std::vector<std::string> command) { return batch_size_place(command); };
+  const auto place = [](const std::vector<std::string>& command) { return batch_size_place(command); };
   EXPECT_EQ(place({"t", "--batch_size=8"})->words.back(), "--batch_size={batch_size}");
   EXPECT_EQ(place({"t", "-b", "8"})->words.back(), "{batch_size}");
   EXPECT_EQ(place({"t", "-b", "8"})->batch_size, 8);

@@ -24,7 +24,7 @@ TEST(LineSplitter, EndsLinesAtFeedsAndReturns) {
 
 TEST(LineSplitter, DoesNotCareHowTheBytesCome) {
   const std::string text = "epoch 1\r\n\x1b[32macc\x1b[0m 0.5\n\x1b]0;title\a 45%|#\r last";
-  Lines expected{"epoch 1", "acc 0.5", " 45%|#", " last"};
+  const Lines expected{"epoch 1", "acc 0.5", " 45%|#", " last"};
   EXPECT_EQ(split({text}), expected);
   std::vector<std::string> bytes;
   for (const char byte : text) {

@@ -33,10 +33,10 @@ std::string batch(int batch_size, bool has_batch_sizes) {
 }
 
 std::string limits_text(const std::vector<Watts>& limits) {
-  const auto [low, high] = std::ranges::minmax(limits);
+  const auto [low, high] = std::ranges::minmax_element(limits);
   return limits.size() == 1
-             ? fmt::format("{:.6g} W", low.value())
-             : fmt::format("{} power limits from {:.6g} W to {:.6g} W", limits.size(), low.value(), high.value());
+             ? fmt::format("{:.6g} W", low->value())
+             : fmt::format("{} power limits from {:.6g} W to {:.6g} W", limits.size(), low->value(), high->value());
 }
 
 const records::TryView* reached_try(const records::JobView& job, std::uint64_t recurrence) {

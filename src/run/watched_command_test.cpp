@@ -366,7 +366,7 @@ TEST_F(WatchedCommandTest, NeverRunsWithoutItsGuard) {
     const rlimit limit{.rlim_cur = most, .rlim_max = former.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
     try {
-      WatchedCommand command{plan, clock_};
+      const WatchedCommand command{plan, clock_};
       started = true;
     } catch (const Error&) {
       ++refused;

@@ -92,12 +92,12 @@ void put_operation(JsonWriter& json, const Route& route) {
                  all[outcome.status] = {outcome.meaning, &outcome};
                }
                for (const auto& [status, what] : all) {
-                 json.put(std::to_string(status), [&] {
-                   json.put("description", what.first);
-                   if (what.second == nullptr) {
+                 json.put(std::to_string(status), [&, &meaning = what.first, outcome = what.second] {
+                   json.put("description", meaning);
+                   if (outcome == nullptr) {
                      put_refusal(json, route);
-                   } else if (!what.second->type.empty()) {
-                     put_content(json, what.second->type, what.second->schema);
+                   } else if (!outcome->type.empty()) {
+                     put_content(json, outcome->type, outcome->schema);
                    }
                  });
                }
@@ -253,8 +253,8 @@ std::string openapi_document(const std::vector<Route>& routes, const std::string
     });
     json.put("paths", [&] {
       for (const auto& [path, operations] : by_path(routes)) {
-        json.put(path, [&] {
-          for (const Route* const route : operations) {
+        json.put(path, [&, &of_path = operations] {
+          for (const Route* const route : of_path) {
             put_operation(json, *route);
           }
         });

@@ -81,7 +81,7 @@ class PipelineRoutes : public testing::Test {
   }
 
   // Workers note requests after their answers.
-  ~PipelineRoutes() override { workers_.reset(); }
+  void TearDown() override { workers_.reset(); }
 
   test::TemporaryFolder folder_;
   VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};

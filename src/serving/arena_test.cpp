@@ -54,7 +54,8 @@ std::string ask_both(const std::string& address) {
   const std::string events = post(address, "/ask", R"({"prompt":"why?"})").body;
   const auto last = records::JsonValue::parse(events.substr(events.rfind("data: ") + 6));
   const records::JsonValue* const id = last ? last->find("id") : nullptr;
-  return id != nullptr ? *id->string() : events;
+  const std::string* const text = id != nullptr ? id->string() : nullptr;
+  return text != nullptr ? *text : events;
 }
 
 // Two servers and the arena, which measures no GPU.

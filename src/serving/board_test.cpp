@@ -84,7 +84,7 @@ TEST(Comparison, ADifferenceIsClearIfItsIntervalLeavesNothingOut) {
 }
 
 TEST(Comparison, NamesThatOnlyOneMadeAnswersGoOn) {
-  BenchResult first = several()[1].result;
+  const BenchResult first = several()[1].result;
   BenchResult second = first;
   second.ignore_eos = true;
   EXPECT_EQ(compare(first, second).differences, (std::vector<std::string>{"ignore_eos: false and true"}));

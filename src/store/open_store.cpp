@@ -85,8 +85,10 @@ std::string shown_location(const std::string& location) {
 }
 
 std::unique_ptr<JobStore> open_store(const std::string& location, Access access, Clock& clock) {
-  return is_postgres(location) ? open_in_postgres(postgres_address(location), access, clock)
-                               : open_file(file_of(location), access);
+  if (is_postgres(location)) {
+    return open_in_postgres(postgres_address(location), access, clock);
+  }
+  return open_file(file_of(location), access);
 }
 
 std::unique_ptr<JobStore> open_pool(const std::string& location, Clock& clock, std::size_t readers) {

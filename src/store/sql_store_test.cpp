@@ -91,7 +91,7 @@ class SqlStoreTest : public testing::Test {
     }
     before_ = database_->commits();
   }
-  ~SqlStoreTest() override {
+  void TearDown() override {
     database_->go_on();
     for (std::thread& thread : threads_) {
       thread.join();

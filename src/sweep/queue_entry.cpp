@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -308,8 +309,8 @@ Task task_at(const QueueEntry& entry, std::size_t index) {
   const std::size_t clock = digits.take(settings.clocks.size());
   const std::size_t limit = digits.take(settings.power_limits.size());
   Task task;
-  for (auto list = entry.parameters.rbegin(); list != entry.parameters.rend(); ++list) {
-    task.parameters.push_back({.name = list->name, .value = list->values[digits.take(list->values.size())]});
+  for (const auto& list : std::views::reverse(entry.parameters)) {
+    task.parameters.push_back({.name = list.name, .value = list.values[digits.take(list.values.size())]});
   }
   std::ranges::reverse(task.parameters);
   task.command = entry.commands[digits.take(entry.commands.size())];

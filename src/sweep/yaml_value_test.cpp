@@ -2,6 +2,8 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +44,7 @@ TEST(YamlValue, AnchorsAndAliasesAreRefusedBeforeTheyCanMultiply) {
   EXPECT_THAT(refusal("- &a [x]\n- *a\n"), HasSubstr("queue.yaml:1: anchors and aliases are not read here"));
   std::string laughs = "a0: &a0 [lol, lol]\n";
   for (int i = 1; i < 30; ++i) {
-    const std::string before = std::to_string(i - 1);
-    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + before + ", *a" + before + "]\n";
+    laughs += fmt::format("a{0}: &a{0} [*a{1}, *a{1}]\n", i, i - 1);
   }
   EXPECT_THAT(refusal(laughs), HasSubstr("anchors and aliases"));
 }

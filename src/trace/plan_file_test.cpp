@@ -77,7 +77,7 @@ TEST(PlanFile, AnythingThatIsNotALiteralIsRefused) {
 }
 
 TEST(PlanFile, DeepNestingIsRefusedAtOnce) {
-  EXPECT_EQ(refusal_of(std::string(10'000'000, '[')).substr(0, 70),
+  EXPECT_EQ(refusal_of(std::string(8'000'000, '[')).substr(0, 70),
             "plan.py, line 1: expected the name of an instruction, in quotes, found");
 }
 

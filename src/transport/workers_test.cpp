@@ -34,7 +34,7 @@ TEST(Workers, RunWorkOfOneKeyInOrderBesideOthersInRealTime) {
 
 TEST(Workers, AreNotDelayedByASlowKeyInRealTime) {
   std::promise<void> go_on;
-  std::shared_future<void> told{go_on.get_future()};
+  const std::shared_future<void> told{go_on.get_future()};
   std::promise<void> other;
   Workers workers{2, 100};
   for (int i = 0; i < 50; ++i) {
@@ -47,7 +47,7 @@ TEST(Workers, AreNotDelayedByASlowKeyInRealTime) {
 
 TEST(Workers, RefuseWorkAboveTheirLimitInRealTime) {
   std::promise<void> go_on;
-  std::shared_future<void> told{go_on.get_future()};
+  const std::shared_future<void> told{go_on.get_future()};
   std::promise<void> began;
   Workers workers{1, 3};
   ASSERT_TRUE(workers.add({}, [&, told] { began.set_value(), told.wait(); }));

@@ -125,8 +125,7 @@ static void a_recurrence(void) {
       EXPECT(zeus_job_limits_to_measure(job, asked, &count) == ZEUS_OK);
       while (count > 0) {
         zeus_job_limit known[2];
-        size_t i;
-        for (i = 0; i < count; ++i) {
+        for (size_t i = 0; i < count; ++i) {
           known[i].limit = asked[i];
           known[i].epoch_time = 100.0;
           known[i].average_power = asked[i] * 0.8;

@@ -411,7 +411,7 @@ Story tell(std::uint64_t seed) {
                            script.options.beta, script.options.window));
   const Stage stage{script.workload, script.eta};
   const Story of_simulator = simulated(script, stage);
-  const Story of_driver = driven(script, stage);
+  Story of_driver = driven(script, stage);
   EXPECT_EQ(of_simulator.tries.size(), of_driver.tries.size());
   for (std::size_t i = 0; i < std::min(of_simulator.tries.size(), of_driver.tries.size()); ++i) {
     if (!same(of_simulator.tries[i], of_driver.tries[i])) {

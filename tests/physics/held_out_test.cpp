@@ -41,7 +41,7 @@ class HeldOut : public ::testing::TestWithParam<Card> {
     }
     std::string file = "summary_power_" + GetParam().name + ".csv";
     std::ranges::transform(file, file.begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
-    groups = read_power_trace(*folder / file);
+    groups_ = read_power_trace(*folder / file);
   }
 
   [[nodiscard]] const FittedProfile& profile_of(const TraceGroup& group) const {
@@ -52,8 +52,8 @@ class HeldOut : public ::testing::TestWithParam<Card> {
     return *found;
   }
 
-  const GpuModel& model = physics::preset(GetParam().name);
-  std::vector<TraceGroup> groups;
+  const GpuModel& model_ = physics::preset(GetParam().name);
+  std::vector<TraceGroup> groups_;
 };
 
 double median(std::vector<double> values) {
@@ -65,14 +65,14 @@ TEST_P(HeldOut, TimeAndPowerAreWithinFourPercentMedianAndFifteenWorst) {
   std::vector<double> times;
   std::vector<double> powers;
   std::size_t broken = 0;
-  for (const TraceGroup& group : groups) {
+  for (const TraceGroup& group : groups_) {
     const FittedProfile& fitted = profile_of(group);
     for (const EpochObservation& seen : group.held_out) {
-      if (breaks_physics(group, seen, model.power.waiting)) {
+      if (breaks_physics(group, seen, model_.power.waiting)) {
         ++broken;
         continue;
       }
-      const EpochObservation said = predict(model, seen.limit, fitted.profile);
+      const EpochObservation said = predict(model_, seen.limit, fitted.profile);
       times.push_back(std::abs(said.time / seen.time - 1.0));
       powers.push_back(std::abs(said.power / seen.power - 1.0));
       const int limit = static_cast<int>(seen.limit.value());
@@ -84,15 +84,15 @@ TEST_P(HeldOut, TimeAndPowerAreWithinFourPercentMedianAndFifteenWorst) {
   }
   EXPECT_LE(median(times), 0.04);
   EXPECT_LE(median(powers), 0.04);
-  EXPECT_LE(broken, groups.size() / 4) << "so many rows cannot all be wrong";
+  EXPECT_LE(broken, groups_.size() / 4) << "so many rows cannot all be wrong";
 }
 
 // The built-in values are the result of the fit, and were not tuned to the rows above.
 TEST_P(HeldOut, TheBuiltInProfilesAreThoseOfTheFittedRows) {
-  for (std::size_t i = 0; i < groups.size(); i += 5) {
-    const physics::TrainingProfile& built_in = profile_of(groups[i]).profile;
-    const physics::TrainingProfile found = fit_profile(model, groups[i].fitted);
-    EXPECT_NEAR(found.epoch / built_in.epoch, 1.0, 1e-3) << groups[i].workload << " " << groups[i].batch_size;
+  for (std::size_t i = 0; i < groups_.size(); i += 5) {
+    const physics::TrainingProfile& built_in = profile_of(groups_[i]).profile;
+    const physics::TrainingProfile found = fit_profile(model_, groups_[i].fitted);
+    EXPECT_NEAR(found.epoch / built_in.epoch, 1.0, 1e-3) << groups_[i].workload << " " << groups_[i].batch_size;
     EXPECT_NEAR(found.busy, built_in.busy, 1e-3);
     EXPECT_NEAR(found.activity, built_in.activity, 1e-3);
   }

@@ -64,7 +64,7 @@ class CommandTryTest : public testing::Test {
     options_.job = "job";
     options_.patterns.metric = "accuracy ([0-9.]+)";
   }
-  ~CommandTryTest() override { clock_.employ({}); }
+  void TearDown() override { clock_.employ({}); }
 
   void draw(Watts power) { gpu_->set_load(physics::Load::constant(physics::Demand::of_power(power))); }
   void pass(Seconds time) { clock_.sleep_until(clock_.now() + time); }

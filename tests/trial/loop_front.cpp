@@ -107,13 +107,13 @@ bool train_in_c(Stage& stage, zeus_job* job, int batch_size) {
 }  // namespace
 
 void recur_as_loop(Stage& stage) {
-  Job job{"job", definition_of(stage.situation), options_of_loop(stage)};
+  std::optional<Job> job{std::in_place, "job", definition_of(stage.situation), options_of_loop(stage)};
   for (bool over = false; !over;) {
     try {
-      std::optional<Try> attempt = job.next_try();
+      std::optional<Try> attempt = job->next_try();
       over = !attempt || !train(stage, *attempt);
       if (attempt && over) {
-        const Job gone = std::move(job);
+        job.reset();
       }
     } catch (const LoopFails&) {
       continue;  // as a program that tries again with less memory would

@@ -313,7 +313,9 @@ TEST(EpochBelief, SurvivalIsTheProbabilityThatARunTakesMoreEpochs) {
   for (const double log_epochs : {2.0, 3.0, 3.2, 4.0}) {
     double chance = 0.0;
     constexpr double step = 0.001;
-    for (double run = log_epochs + 0.5 * step; run < 8.0; run += step) {
+    const int pieces = static_cast<int>((8.0 - log_epochs) / step);
+    for (int piece = 0; piece < pieces; ++piece) {
+      const double run = log_epochs + (piece + 0.5) * step;
       const double deviation = std::sqrt(variance + 0.09);
       chance += step * normal_density((run - mean) / deviation) / deviation;
     }

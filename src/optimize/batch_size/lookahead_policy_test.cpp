@@ -86,7 +86,7 @@ LookaheadTuning content() {
   return tuning;
 }
 
-EpochEvidence runs(std::vector<double> epochs, std::vector<double> stopped = {}) {
+EpochEvidence runs(const std::vector<double>& epochs, const std::vector<double>& stopped = {}) {
   EpochEvidence known{.count = static_cast<double>(epochs.size()), .censored = static_cast<double>(stopped.size())};
   for (const double run : epochs) {
     known.mean += std::log(run) / known.count;
@@ -432,7 +432,7 @@ TEST(LookaheadPolicy, LooksAgainOnceTheAllowanceCoversTheLoss) {
   LookaheadTuning tuning;
   tuning.least_improvement = 1e9;
   tuning.curiosity = 0.02;
-  JobSpec spec = energy_job({8, 16}, 16);
+  const JobSpec spec = energy_job({8, 16}, 16);
   Job job{spec, tuning};
   job.measure_all(8, 4.5);
   job.measure_all(16, 4.0);

@@ -174,7 +174,7 @@ TEST(ProfileBook, ANewDeviceEmptiesTheBookAndSetsItsMaximumPower) {
 }
 
 TEST(ProfileBook, IsUnchangedByASaveAndRestore) {
-  JobSpec spec = two_sizes();
+  const JobSpec spec = two_sizes();
   ProfileBook kept{spec};
   kept.restart(400_W);
   kept.add(0, std::array{low_limit, middle_limit, high_limit});

@@ -11,7 +11,6 @@
 namespace zeus::optimize {
 namespace {
 
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -137,7 +136,7 @@ TEST(GoalPlan, AShortTrainingLimitsFurtherMeasurements) {
 }
 
 TEST(GoalPlan, ARefusedSettingIsNotRequestedAgain) {
-  PlanWish bounded = wish(MaxSlowdown{.factor = 1.05});
+  const PlanWish bounded = wish(MaxSlowdown{.factor = 1.05});
   const auto plan = make_plan(four_limits, bounded);
   plan->refused({.limit = 250_W, .clock = {}});
   for (const SliceRequest& request : play(*plan, 0.02)) {

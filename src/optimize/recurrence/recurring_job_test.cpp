@@ -102,7 +102,7 @@ TEST_F(RecurringJobTest, GivesThePolicyWhatItKnowsOfTheRecurrence) {
 }
 
 TEST_F(RecurringJobTest, CarriesOutThePolicysDecision) {
-  RecurringJob recurring = job();
+  const RecurringJob recurring = job();
   EXPECT_EQ(run(recurring).batch_size, 16);
   EXPECT_EQ(run(recurring).max_epochs, 100);
   EXPECT_EQ(run(recurring).purpose, records::TryPurpose::exploit);

@@ -59,7 +59,7 @@ TEST(SetterMessages, AResultArrivesAsItWasSent) {
 }
 
 TEST(SetterMessages, AClientArrivesAsItWasSentAndWithWhatWasFoundOut) {
-  control::LeaseClient client{.user = 1000, .process = Holder{77, 123, {}}, .control_group = {}, .token = "ann"};
+  const control::LeaseClient client{.user = 1000, .process = Holder{77, 123, {}}, .control_group = {}, .token = "ann"};
   Request request{.kind = RequestKind::take};
   put_client(request, client);
   EXPECT_EQ(client_of(sent(request).value()), client);

@@ -28,7 +28,7 @@ class SetterServes : public ::testing::Test, protected test::LocalStand {
     ours_ = std::move(ends[0]);
     thread_ = std::thread{[this, channel = std::move(ends[1])] { serve(*seat_, channel); }};
   }
-  ~SetterServes() override { join(); }
+  void TearDown() override { join(); }
   void join() {
     ours_.reset();
     if (thread_.joinable()) {
