@@ -218,7 +218,7 @@ class SlowSlurm(unittest.TestCase):
             self.assertIn("1 runs stay in Slurm", errors)
             self.assertIn("echo two", (folder.path / "queue.yaml").read_text(encoding="utf-8"))
 
-    def test_a_task_that_is_told_to_end_after_its_command_writes_its_end(self):
+    def test_a_task_that_a_signal_reaches_after_its_command_writes_its_end(self):
         with tempfile.TemporaryDirectory(prefix="zeus-sweep-slurm-") as name:
             path, nap = pathlib.Path(name), f"60.{os.getpid()}"
             (path / "sbatch").write_text("#!/bin/sh\necho 1\n", encoding="utf-8")
