@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/stored_jobs.hpp"
 
 #include <zeus/error.hpp>
 
@@ -56,10 +57,7 @@ void measure(const std::string& place) {
   const auto store = store::open_store(place, store::Access::create, clock);
   std::vector<store::JobId> jobs;
   for (int index = 0; index < crowd; ++index) {
-    jobs.push_back(store
-                       ->find_or_create(fmt::format("job {}", index),
-                                        {.policy = "zeus", .max_slowdown = {}, .device = {.model = "V100"}}, {})
-                       .id);
+    jobs.push_back(store->find_or_create(fmt::format("job {}", index), test::one_limit_job(), {}).id);
   }
   const Instant alone = clock.now();
   append_all(*store, jobs.front());

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "store/open_store.hpp"
+#include "tests/support/stored_jobs.hpp"
 
 #include <zeus/error.hpp>
 
@@ -25,10 +26,6 @@ using namespace zeus::literals;
 
 constexpr int rounds = 11;
 constexpr std::int64_t days = 30;
-
-records::JobDefinition definition() {
-  return {.policy = "zeus", .max_slowdown = {}, .device = {.model = "V100"}};
-}
 
 records::JobSummary summary(const std::string& name, int number) {
   return {.name = name,
@@ -73,7 +70,7 @@ void measure(const std::string& place, int jobs, int entries) {
   const auto store = store::open_pool(place, clock, 2);
   for (int number = 0; number < jobs; ++number) {
     const std::string name = fmt::format("job {:05}", number);
-    store->keep_summary(store->find_or_create(name, definition(), {}).id,
+    store->keep_summary(store->find_or_create(name, test::one_limit_job(), {}).id,
                         {.summary = summary(name, number), .days = sums()});
   }
   fmt::print(R"({{"page_ms":{}, "by_change_ms":{}, "running_ms":{}, "lacking_ms":{}, "savings_ms":{}, "lengths_ms":{})",
@@ -93,7 +90,7 @@ void measure(const std::string& place, int jobs, int entries) {
   }
   const Instant before = clock.now();
   store::GivenEntries given{history};
-  store->import("imported", definition(), {}, given);
+  store->import("imported", test::one_limit_job(), {}, given);
   fmt::print(R"(, "import_s":{}}})"
              "\n",
              (clock.now() - before).value());
