@@ -6,11 +6,11 @@ build: setup
 	cmake --preset release
 	cmake --build build
 
-# The Python environments of tests are made while the compiler has the processors. Two tests run at a time for each processor,
+# The Python environments of tests are made while the compiler has the processors. Three tests run at a time for each processor,
 # because the long ones mostly wait. Their whole output is kept, so that tools/check_skips.py sees what was skipped.
 test: setup
 	@python3 tests/python/environment.py build >/dev/null 2>&1 & $(MAKE) build
-	ctest --preset release -j $$((2 * $$(nproc))) --output-junit results.xml --test-output-size-passed 100000
+	ctest --preset release -j $$((3 * $$(nproc))) --output-junit results.xml --test-output-size-passed 100000
 
 # Builds only the program, which is about half of the code.
 demo:

@@ -1,5 +1,5 @@
-"""The existing package's own PipelineFrequencyOptimizer, unmodified, with the plans of `zeus serve --pipeline-plan`: eight
-ranks on virtual GPUs, as two pipelines of four stages and as one of eight.
+"""The existing package's own PipelineFrequencyOptimizer, unmodified, with the plans of `zeus serve --pipeline-plan`, on
+virtual GPUs: four ranks as two pipelines of two stages, and eight as one pipeline.
 
   existing_pipelines_test.py PROGRAM BUILD_FOLDER [TEST...]
 
@@ -22,7 +22,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environment  # noqa: E402
 
 RANK = pathlib.Path(__file__).resolve().parent / "existing_pipeline_rank.py"
-RANKS = 8
 
 program = ""
 build = pathlib.Path()
@@ -34,20 +33,20 @@ def plan_of(stages: int) -> list:
 
 
 class ExistingPipelines(unittest.TestCase):
-    def train(self, url: str, stages: int) -> list:
+    def train(self, url: str, ranks: int, stages: int) -> list:
         python = python_environment.interpreter(build, "existing")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUS", "CUDA"))}
         with tempfile.TemporaryDirectory() as folder:
-            command = [program, "virtual", f"{RANKS}xA100", "--load", "constant:200W", "--", python, "-m", "torch.distributed.run",
-                       "--standalone", "--nproc-per-node", RANKS, RANK, url, stages]
+            command = [program, "virtual", f"{ranks}xA100", "--load", "constant:200W", "--", python, "-m", "torch.distributed.run",
+                       "--standalone", "--nproc-per-node", ranks, RANK, url, stages]
             done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=900,
                                   env={**kept, "OMP_NUM_THREADS": "1", "ZEUS_STATE_DIR": os.path.join(folder, "state")}, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stderr[-4000:])
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return sorted(lines, key=lambda line: line["rank"])
 
-    def check(self, ranks: list, plan: list) -> None:
-        self.assertEqual([line["rank"] for line in ranks], list(range(RANKS)))
+    def check(self, ranks: list, plan: list, pipelines: int) -> None:
+        self.assertEqual([line["rank"] for line in ranks], list(range(pipelines * len(plan))))
         self.assertEqual(len({line["job"] for line in ranks}), 1)
         for line in ranks:
             wanted = plan[line["stage"]]
@@ -55,8 +54,8 @@ class ExistingPipelines(unittest.TestCase):
             clocks = [clock for _, clock in wanted]
             self.assertTrue(all(abs(a - b) <= 15 for a, b in zip(line["seen"], clocks, strict=True)), f"{line} instead of {clocks}")
 
-    def test_two_pipelines_of_four_stages_get_the_plan_of_a_literal_with_a_token_in_the_url(self):
-        plan = plan_of(4)
+    def test_two_pipelines_of_two_stages_get_the_plan_of_a_literal_with_a_token_in_the_url(self):
+        plan = plan_of(2)
         with tempfile.TemporaryDirectory() as folder:
             literal = pathlib.Path(folder) / "freqs_pipeline_00042.py"
             rows = ",\n".join(str([tuple(pair) for pair in stage]) for stage in plan)
@@ -65,7 +64,7 @@ class ExistingPipelines(unittest.TestCase):
             with existing_session.ours(program, "--pipeline-plan", str(literal), "--signing-key-path", str(key)) as server:
                 token = server_session.token("ann", ["pipelines"])
                 self.assertEqual(server.ask("GET", "/info")[0], 401)
-                self.check(self.train(server.url.replace("http://", f"http://ann:{token}@"), 4), plan)
+                self.check(self.train(server.url.replace("http://", f"http://ann:{token}@"), 4, 2), plan, 2)
                 self.assertNotIn(token, server.log())
 
     def test_one_pipeline_of_eight_stages_gets_a_plan_of_zeus_pipeline(self):
@@ -74,7 +73,7 @@ class ExistingPipelines(unittest.TestCase):
             written = pathlib.Path(folder) / "plan.json"
             written.write_text(json.dumps({"plans": [{"time_s": 1.0, "energy_j": 1.0, "frequencies": plan}]}), encoding="utf-8")
             with existing_session.ours(program, "--pipeline-plan", str(written)) as server:
-                self.check(self.train(server.url, 8), plan)
+                self.check(self.train(server.url, 8, 8), plan, 1)
 
 
 if __name__ == "__main__":
