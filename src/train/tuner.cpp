@@ -1,12 +1,10 @@
 #include "train/tuner.hpp"
 
 #include "control/lessor.hpp"
-#include "optimize/power_limit/goal_plan.hpp"
 #include "optimize/power_limit/limit_curve.hpp"
-#include "optimize/power_limit/limit_grid.hpp"
-#include "optimize/power_limit/setting_range.hpp"
 #include "train/profile_file.hpp"
-#include "train/shared_plan.hpp"
+#include "train/setting_outcome.hpp"
+#include "train/tuning_plan.hpp"
 
 #include <zeus/error.hpp>
 
@@ -35,9 +33,6 @@ constexpr Seconds longest_lessor_pause{60};
 // Between two attempts within an epoch to take a lost lease again: each may wait for a driver or for a lock.
 constexpr Seconds retake_pause{60};
 
-// Stands for "as found", which need not be the same limit on every GPU.
-const PowerSetting as_found{};
-
 // Whether any rank must measure for longer.
 struct SliceLength {
   bool too_short = false;
@@ -62,22 +57,7 @@ std::optional<StepSaving> saving_of(const records::PowerProfile& profile, const 
                 : std::nullopt;
 }
 
-}  // namespace
-
-// How setting ended; `status` goes from the best to the worst.
-struct Tuner::Outcome {
-  enum class Status { done, refused, lease_lost, hopeless };
-  Status status = Status::done;
-  std::string why;                // in this rank
-  std::optional<Watts> enforced;  // here
-  bool lessor_away = false;       // here
-
-  void joined(Joining& join) { join.largest(status); }
-};
-
-namespace {
-
-std::shared_ptr<SliceMeter> slices_to_measure(const Tuner::Parts& parts) {
+std::shared_ptr<SliceMeter> slices_to_measure(const TunerParts& parts) {
   if (parts.meter == nullptr) {
     return nullptr;
   }
@@ -86,7 +66,7 @@ std::shared_ptr<SliceMeter> slices_to_measure(const Tuner::Parts& parts) {
 
 }  // namespace
 
-Tuner::Tuner(const Parts& parts)
+Tuner::Tuner(const TunerParts& parts)
     : parts_{parts}, window_{slices_to_measure(parts), parts.group}, watch_{parts.options.profiling.drift_tolerance} {
 }
 
@@ -128,7 +108,7 @@ void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<r
     state_ = State::profiling;
     watch_.expect(std::nullopt);
     const TrainingOptions& options = parts_.options;
-    std::unique_ptr<optimize::PowerLimitPlan> plan = plan_for(known);
+    std::unique_ptr<optimize::PowerLimitPlan> plan = plan_for(parts_, known);
     optimize::ProfilerOptions profiler_options;
     profiler_options.baseline = as_found;
     profiler_options.wait_steps = options.profiling.wait_steps;
@@ -158,70 +138,6 @@ void Tuner::hold(const PowerSetting& setting) {
     watch_.expect(std::nullopt);
     carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = setting}});
   });
-}
-
-std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<records::PowerProfile>& known) {
-  std::unique_ptr<optimize::PowerLimitPlan> plan;
-  std::string why;
-  if (parts_.ranks.leads()) {
-    try {
-      const TrainingOptions& options = parts_.options;
-      const optimize::LimitGrid grid{.step = options.profiling.limit_step,
-                                     .lowest = options.profiling.lowest_limit,
-                                     .highest = options.profiling.highest_limit,
-                                     .limits = options.profiling.limits};
-      const optimize::SettingRange range{
-          without_refused(limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found)),
-          options.profiling.try_clocks ? parts_.fleet.clocks : std::vector<Megahertz>{}};
-      optimize::PlanWish wish{.goal = options.goal,
-                              .profiling = options.profiling.plan,
-                              .cost = optimize::EnergyTimeCost{options.eta, parts_.fleet.max_power},
-                              .training_steps = {},
-                              .known = known,
-                              .predicted_from = predicted_from(),
-                              .may_end_soon = parts_.may_end_soon};
-      if (options.steps_per_epoch && options.stopping.max_epochs) {
-        wish.training_steps = *options.steps_per_epoch * *options.stopping.max_epochs;
-      }
-      plan = optimize::make_plan(range, wish);
-    } catch (const std::exception& error) {
-      why = error.what();
-    }
-  }
-  parts_.ranks.share(why);
-  if (!why.empty()) {
-    throw AgreedFailure{ErrorKind::invalid_argument, why, {}};
-  }
-  if (!parts_.ranks.alone()) {
-    plan = std::make_unique<SharedPlan>(std::move(plan), parts_.ranks);
-  }
-  return plan;
-}
-
-std::vector<Watts> Tuner::without_refused(std::vector<Watts> limits) {
-  const std::size_t possible = limits.size();
-  const auto bounds = parts_.ranks.alone() ? parts_.group.allowed() : parts_.fleet.allowed;
-  for (const std::vector<device::WattRange>& ranges : bounds) {
-    std::erase_if(limits, [&ranges](Watts limit) { return !device::hold(ranges, limit); });
-  }
-  if (limits.size() == possible) {
-    return limits;
-  }
-  if (limits.empty()) {
-    throw Error{ErrorKind::permission_denied, "the node's policy allows none of the power limits to try",
-                "`zeusd policy explain` shows its bounds"};
-  }
-  parts_.reporter.warn(fmt::format(
-      "the node's policy allows {} of {} power limits to try, and the choice is among these", limits.size(), possible));
-  return limits;
-}
-
-// While observing, the usual setting has to be known as well as the optimum.
-std::optional<PowerSetting> Tuner::predicted_from() const {
-  if (parts_.options.mode != TrainingMode::observe || !parts_.fleet.found) {
-    return std::nullopt;
-  }
-  return PowerSetting{.limit = *parts_.fleet.found, .clock = std::nullopt};
 }
 
 void Tuner::begin_epoch() {
@@ -424,66 +340,37 @@ std::optional<ProfilerActions> Tuner::carry_out(const ProfilerAction& action) {
   return std::nullopt;
 }
 
-Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
-  using enum Outcome::Status;
-  if (!trouble_.empty()) {
-    return {.status = hopeless, .why = trouble_, .enforced = {}};
-  }
-  try {
-    if (setting == as_found) {
-      parts_.group.restore();
-      return {};
-    }
-    parts_.group.lease();
-  } catch (const control::LessorAway& error) {
-    return {.status = lease_lost, .why = error.message(), .enforced = {}, .lessor_away = true};
-  } catch (const std::exception& error) {
-    return {.status = hopeless, .why = error.what(), .enforced = {}};
-  }
-  try {
-    return {.status = done, .why = {}, .enforced = parts_.group.apply(setting)};
-  } catch (const control::LessorAway& error) {
-    return {.status = lease_lost, .why = error.message(), .enforced = {}, .lessor_away = true};
-  } catch (const Error& error) {
-    const ErrorKind kind = error.kind();
-    // On a conflict, a process that borrowed the leases from this one sets the GPUs, and may keep the leases.
-    const bool lost = kind == ErrorKind::timeout || kind == ErrorKind::conflict;
-    return {.status = lost                                   ? lease_lost
-                      : kind == ErrorKind::permission_denied ? hopeless
-                                                             : refused,
-            .why = error.what(),
-            .enforced = {}};
-  }
-}
-
 std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool optimum) {
+  using Status = SettingOutcome::Status;
   // The time that setting takes belongs to the slices that it begins and ends.
   const bool tries = !optimum && setting != as_found;
   if (tries) {
     in_slices(true);
   }
-  Outcome outcome = try_to_set(setting);
+  SettingOutcome outcome = trouble_.empty()
+                               ? put_into_force(parts_.group, setting)
+                               : SettingOutcome{.status = Status::hopeless, .why = trouble_, .enforced = {}};
   parts_.account.power_was_set();
   parts_.ranks.agree(outcome);
   if (!tries) {
     in_slices(false);
   }
-  if (outcome.why.empty() && outcome.status != Outcome::Status::done) {
+  if (outcome.why.empty() && outcome.status != Status::done) {
     outcome.why = "another rank could not set its GPUs";
   }
   switch (outcome.status) {
-    case Outcome::Status::done:
+    case Status::done:
       break;
-    case Outcome::Status::refused:
+    case Status::refused:
       return refused(setting, outcome.why);
-    case Outcome::Status::lease_lost:
+    case Status::lease_lost:
       if (outcome.lessor_away) {
         wait_for_lessor(outcome.why);
       } else {
         stop(outcome.why, parts_.ranks.alone() ? State::interrupted : State::left);
       }
       return ProfilerActions{};
-    case Outcome::Status::hopeless:
+    case Status::hopeless:
       stop(outcome.why);
       return ProfilerActions{};
   }
@@ -576,7 +463,7 @@ void Tuner::note_end_of_profiling() {
 }
 
 void Tuner::watch_from_now() {
-  const std::optional<PowerSetting> in_force = applied() ? profiler_->optimum() : predicted_from();
+  const std::optional<PowerSetting> in_force = applied() ? profiler_->optimum() : predicted_from(parts_);
   for (const records::PowerMeasurement& m : profiler_->measurements()) {
     if (in_force == m.setting) {
       watch_.expect(m.step_time, m.step_time_uncertainty);

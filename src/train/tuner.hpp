@@ -4,19 +4,13 @@
 // One thread; the arguments outlive it.
 #pragma once
 
-#include "base/clock.hpp"
 #include "optimize/power_limit/profiler.hpp"
 #include "records/power_profile.hpp"
-#include "train/account.hpp"
 #include "train/drift_watch.hpp"
-#include "train/event_reporter.hpp"
-#include "train/fleet.hpp"
-#include "train/gpu_group.hpp"
-#include "train/meter.hpp"
-#include "train/ranks.hpp"
 #include "train/slice_window.hpp"
+#include "train/tuner_parts.hpp"
 
-#include <zeus/training_options.hpp>
+#include <zeus/units.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -28,18 +22,7 @@ namespace zeus::train {
 
 class Tuner {
  public:
-  struct Parts {
-    const TrainingOptions& options;
-    const Fleet& fleet;
-    GpuGroup& group;
-    Meter* meter;  // null without GPUs
-    Ranks& ranks;
-    Account& account;
-    EventReporter& reporter;
-    Clock& clock;
-    bool may_end_soon = false;
-  };
-  explicit Tuner(const Parts& parts);
+  explicit Tuner(const TunerParts& parts);
 
   // Begins to profile, from `known` if there is one. `again` is the reason if it begins a second time.
   void begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
@@ -88,7 +71,6 @@ class Tuner {
     interrupted,  // by a lost lease: as found, until the next step or epoch, or until a lessor is back
     left,         // as found, for good
   };
-  struct Outcome;  // the result of setting the GPUs
 
   template <typename Body>
   void guarded(Body&& body);
@@ -96,7 +78,6 @@ class Tuner {
   [[nodiscard]] std::optional<optimize::ProfilerActions> carry_out(const optimize::ProfilerAction& action);
   [[nodiscard]] std::optional<optimize::ProfilerActions> set(const records::PowerSetting& setting, bool optimum);
   [[nodiscard]] optimize::ProfilerActions refused(const records::PowerSetting& setting, const std::string& why);
-  [[nodiscard]] Outcome try_to_set(const records::PowerSetting& setting);
   [[nodiscard]] optimize::ProfilerActions close_window();
   [[nodiscard]] bool sweeps() const;
   [[nodiscard]] bool is_too_soon(Instant now);
@@ -115,12 +96,8 @@ class Tuner {
   void stop(const std::string& why, State state);
   void leave(const std::string& why, State state);
   [[nodiscard]] bool is_left() const { return state_ == State::left || state_ == State::interrupted; }
-  // Those that a policy allows on every GPU. Throws an Error if it refuses all of them, and warns if it refuses some.
-  [[nodiscard]] std::vector<Watts> without_refused(std::vector<Watts> limits);
-  [[nodiscard]] std::optional<records::PowerSetting> predicted_from() const;
-  [[nodiscard]] std::unique_ptr<optimize::PowerLimitPlan> plan_for(const std::optional<records::PowerProfile>& known);
 
-  Parts parts_;
+  TunerParts parts_;
   State state_ = State::idle;
   std::string why_not_;  // set in `interrupted` and `left`
   std::string trouble_;
