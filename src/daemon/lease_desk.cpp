@@ -200,6 +200,38 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
     done(0, refused, false);
     return;
   }
+  const Number number = enter(taking);
+  const auto progress = std::make_shared<Progress>(Progress{taking.gpus.size(), std::move(done)});
+  const auto is_wanted = [this, number, wanted = std::move(taking.wanted)] {
+    const auto found = entries_.find(number);
+    return found != entries_.end() && found->second.phase == Phase::taking && (!wanted || wanted());
+  };
+  for (const int gpu : taking.gpus) {
+    const auto still = entries_.find(number);
+    if (still == entries_.end() || still->second.phase != Phase::taking) {
+      return;
+    }
+    seat_of(gpu).take(number, taking.term, taking.client, is_wanted,
+                      [this, number, gpu, progress](GpuSeat::End end, const GpuSeat::Taken& taken) {
+                        take_seat(number, gpu, end, taken, progress);
+                      });
+  }
+  const auto found = entries_.find(number);
+  if (found == entries_.end() || found->second.phase == Phase::ending) {
+    return;
+  }
+  if (taking.client.process && !(taking.is_implicit && policy_.implicit == ImplicitLease::keep)) {
+    found->second.end_of_process = loop_.when_readable(taking.client.process->end->get(),
+                                                       [this, number] { end(number, "its process has ended", {}); });
+  }
+  if (taking.is_implicit) {
+    found->second.next_renewal = found->second.view.since + taking.term / 3;
+    loop_.wake_by(*found->second.next_renewal);
+  }
+}
+
+// With no seat yet.
+LeaseDesk::Number LeaseDesk::enter(const Taking& taking) {
   const Number number = next_++;
   const Instant now = loop_.clock().now();
   Entry& entry = entries_[number];
@@ -229,88 +261,69 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
       entry.lender = key_of(beneath.view.client);
     }
   }
-  struct Progress {
-    std::size_t left;
-    std::function<void(Number, std::optional<Refused>, bool)> done;
-  };
-  const auto progress = std::make_shared<Progress>(Progress{taking.gpus.size(), std::move(done)});
-  const auto is_wanted = [this, number, wanted = std::move(taking.wanted)] {
-    const auto found = entries_.find(number);
-    return found != entries_.end() && found->second.phase == Phase::taking && (!wanted || wanted());
-  };
-  for (const int gpu : taking.gpus) {
-    const auto still = entries_.find(number);
-    if (still == entries_.end() || still->second.phase != Phase::taking) {
-      return;
-    }
-    GpuSeat& seat = seat_of(gpu);
-    seat.take(
-        number, taking.term, taking.client, is_wanted,
-        [this, number, gpu, progress, &seat](GpuSeat::End end, const GpuSeat::Taken& taken) {
-          const auto found = entries_.find(number);
-          if (found == entries_.end()) {
-            return;
-          }
-          if (end != GpuSeat::End::done && end != GpuSeat::End::late) {
-            found->second.on.erase(gpu);
-          }
-          if (found->second.phase != Phase::taking) {
-            if (found->second.phase == Phase::ending && found->second.on.empty()) {
-              over(number);
-            }
-            return;
-          }
-          if (end == GpuSeat::End::done && !taken.error) {
-            found->second.view.described = taken.client;
-            if (taken.found) {
-              found->second.view.found[gpu] = *taken.found;
-            }
-            if (--progress->left > 0) {
-              return;
-            }
-            found->second.phase = Phase::held;
-            const Instant then = loop_.clock().now();
-            found->second.view.ends = then + found->second.view.term;
-            loop_.wake_by(found->second.view.ends);
-            if (found->second.view.longest) {
-              loop_.wake_by(*found->second.view.longest);
-            }
-            const auto others = std::exchange(found->second.when_taken, {});
-            progress->done(number, std::nullopt, false);
-            for (const auto& tell : others) {
-              tell(entries_.contains(number) ? std::nullopt : refusal_of(GpuSeat::End::abandoned, gpu_name(seat)));
-            }
-            return;
-          }
-          const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
-          const std::optional<Refused> refusal = refusal_of(end, gpu_name(seat), taken.error);
-          const auto tell_all = [progress, number, refusal, conflict,
-                                 others = std::exchange(found->second.when_taken, {})] {
-            progress->done(number, refusal, conflict);
-            for (const auto& tell : others) {
-              tell(refusal);
-            }
-          };
-          // The lease ends when the call under way does; the client need not wait for that.
-          const bool is_late = end == GpuSeat::End::late;
-          this->end(number, "it could not be taken whole",
-                    is_late ? std::function<void()>{} : std::function<void()>{tell_all});
-          if (is_late) {
-            tell_all();
-          }
-        });
-  }
+  return number;
+}
+
+void LeaseDesk::take_seat(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken,
+                          const std::shared_ptr<Progress>& progress) {
   const auto found = entries_.find(number);
-  if (found == entries_.end() || found->second.phase == Phase::ending) {
+  if (found == entries_.end()) {
     return;
   }
-  if (taking.client.process && !(taking.is_implicit && policy_.implicit == ImplicitLease::keep)) {
-    found->second.end_of_process = loop_.when_readable(taking.client.process->end->get(),
-                                                       [this, number] { end(number, "its process has ended", {}); });
+  Entry& entry = found->second;
+  if (end != GpuSeat::End::done && end != GpuSeat::End::late) {
+    entry.on.erase(gpu);
   }
-  if (taking.is_implicit) {
-    found->second.next_renewal = now + taking.term / 3;
-    loop_.wake_by(*found->second.next_renewal);
+  if (entry.phase != Phase::taking) {
+    if (entry.phase == Phase::ending && entry.on.empty()) {
+      over(number);
+    }
+    return;
+  }
+  if (end != GpuSeat::End::done || taken.error) {
+    fail(number, gpu, end, taken.error, progress);
+    return;
+  }
+  entry.view.described = taken.client;
+  if (taken.found) {
+    entry.view.found[gpu] = *taken.found;
+  }
+  if (--progress->seats_left == 0) {
+    hold(number, gpu, *progress);
+  }
+}
+
+void LeaseDesk::hold(Number number, int gpu, const Progress& progress) {
+  Entry& entry = entries_.at(number);
+  entry.phase = Phase::held;
+  entry.view.ends = loop_.clock().now() + entry.view.term;
+  loop_.wake_by(entry.view.ends);
+  if (entry.view.longest) {
+    loop_.wake_by(*entry.view.longest);
+  }
+  const auto others = std::exchange(entry.when_taken, {});
+  progress.done(number, std::nullopt, false);
+  for (const auto& tell : others) {
+    tell(entries_.contains(number) ? std::nullopt : refusal_of(GpuSeat::End::abandoned, gpu_name(seat_of(gpu))));
+  }
+}
+
+// The lease ends when the call under way does; if that is late, the client does not wait for it.
+void LeaseDesk::fail(Number number, int gpu, GpuSeat::End end, const std::optional<Error>& error,
+                     const std::shared_ptr<Progress>& progress) {
+  const bool conflict = end == GpuSeat::End::done && error->kind() == ErrorKind::conflict;
+  const std::optional<Refused> refusal = refusal_of(end, gpu_name(seat_of(gpu)), error);
+  const auto tell_all = [progress, number, refusal, conflict,
+                         others = std::exchange(entries_.at(number).when_taken, {})] {
+    progress->done(number, refusal, conflict);
+    for (const auto& tell : others) {
+      tell(refusal);
+    }
+  };
+  const bool is_late = end == GpuSeat::End::late;
+  this->end(number, "it could not be taken whole", is_late ? std::function<void()>{} : std::function<void()>{tell_all});
+  if (is_late) {
+    tell_all();
   }
 }
 

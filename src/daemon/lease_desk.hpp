@@ -162,6 +162,11 @@ class LeaseDesk {
     Instant until;
     std::shared_ptr<std::function<void(Refusals)>> tell;  // empty once it was called
   };
+  // A lease that is being taken, a seat at a time.
+  struct Progress {
+    std::size_t seats_left;
+    std::function<void(Number, std::optional<Refused>, bool)> done;
+  };
   struct Allowance {
     double left = 0;
     Instant at;
@@ -185,18 +190,23 @@ class LeaseDesk {
   [[nodiscard]] Number find(const Client& client, std::string_view id) const;
   [[nodiscard]] Number number_of(std::string_view id) const;
   [[nodiscard]] Number implicit_of(const ClientKey& key, int gpu) const;
-  // Waits until another client's lease has ended. Gives the answer `otherwise` if that is not possible or takes too
-  // long.
   [[nodiscard]] std::optional<Refused> refusal_of_another(const Client& client) const;
   [[nodiscard]] Instant held_since(const Taking& taking, Instant now) const;
   [[nodiscard]] bool is_half_full_of(const Client& client) const;
   [[nodiscard]] bool is_waited_for(const Taking& taking) const;
+  // Waits until another client's lease has ended. Gives the answer `otherwise` if that is not possible or takes too
+  // long.
   void wait_or(Taking taking, const std::function<void(Taken)>& done, Taken otherwise, std::optional<Instant> until,
                Instant retry);
   void try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until);
   // Reports whether another program outside the daemon is in the way.
   void begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done);
-  void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
+  [[nodiscard]] Number enter(const Taking& taking);
+  void take_seat(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken,
+                 const std::shared_ptr<Progress>& progress);
+  void hold(Number number, int gpu, const Progress& progress);
+  void fail(Number number, int gpu, GpuSeat::End end, const std::optional<Error>& error,
+            const std::shared_ptr<Progress>& progress);
   // The latest renewal, and the longest term, of a client's leases of a GPU: each lasts as long as these allow, as in a
   // process's own book (docs/control.md).
   struct Term {

@@ -91,7 +91,6 @@ class VirtualGpu final : public device::Gpu, public device::GpuControl {
   template <typename T, typename Read>
   Reading<T> read(Read&& value) const;
   [[nodiscard]] physics::Gpu gpu() const { return {model_, *state_, table_}; }
-  void set_controls(Instant now, const physics::Controls& controls);
   [[nodiscard]] bool locks_clocks() const { return model_.architecture != physics::Architecture::pascal; }
   void probe();
 
