@@ -213,7 +213,7 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
     }
     seat_of(gpu).take(number, taking.term, taking.client, is_wanted,
                       [this, number, gpu, progress](GpuSeat::End end, const GpuSeat::Taken& taken) {
-                        take_seat(number, gpu, end, taken, progress);
+                        seat_answered(number, gpu, end, taken, progress);
                       });
   }
   const auto found = entries_.find(number);
@@ -264,8 +264,8 @@ LeaseDesk::Number LeaseDesk::enter(const Taking& taking) {
   return number;
 }
 
-void LeaseDesk::take_seat(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken,
-                          const std::shared_ptr<Progress>& progress) {
+void LeaseDesk::seat_answered(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken,
+                              const std::shared_ptr<Progress>& progress) {
   const auto found = entries_.find(number);
   if (found == entries_.end()) {
     return;

@@ -162,9 +162,9 @@ class LeaseDesk {
     Instant until;
     std::shared_ptr<std::function<void(Refusals)>> tell;  // empty once it was called
   };
-  // A lease that is being taken, a seat at a time.
+  // What a lease waits for while its seats are taken.
   struct Progress {
-    std::size_t seats_left;
+    std::size_t seats_left;  // that have not answered yet
     std::function<void(Number, std::optional<Refused>, bool)> done;
   };
   struct Allowance {
@@ -202,9 +202,11 @@ class LeaseDesk {
   // Reports whether another program outside the daemon is in the way.
   void begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done);
   [[nodiscard]] Number enter(const Taking& taking);
-  void take_seat(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken,
-                 const std::shared_ptr<Progress>& progress);
+  void seat_answered(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken,
+                     const std::shared_ptr<Progress>& progress);
+  // All seats are taken; `gpu` was the last one.
   void hold(Number number, int gpu, const Progress& progress);
+  // The seat of `gpu` is not taken, and the lease ends.
   void fail(Number number, int gpu, GpuSeat::End end, const std::optional<Error>& error,
             const std::shared_ptr<Progress>& progress);
   // The latest renewal, and the longest term, of a client's leases of a GPU: each lasts as long as these allow, as in a

@@ -38,8 +38,8 @@ std::vector<Watts> without_refused(const TunerParts& parts, std::vector<Watts> l
   return limits;
 }
 
-std::unique_ptr<optimize::PowerLimitPlan> lead(const TunerParts& parts,
-                                               const std::optional<records::PowerProfile>& known) {
+std::unique_ptr<optimize::PowerLimitPlan> leaders_plan(const TunerParts& parts,
+                                                       const std::optional<records::PowerProfile>& known) {
   const TrainingOptions& options = parts.options;
   const optimize::LimitGrid grid{.step = options.profiling.limit_step,
                                  .lowest = options.profiling.lowest_limit,
@@ -76,7 +76,7 @@ std::unique_ptr<optimize::PowerLimitPlan> plan_for(const TunerParts& parts,
   std::string why;
   if (parts.ranks.leads()) {
     try {
-      plan = lead(parts, known);
+      plan = leaders_plan(parts, known);
     } catch (const std::exception& error) {
       why = error.what();
     }

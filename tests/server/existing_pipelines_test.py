@@ -1,7 +1,7 @@
 """The existing package's own PipelineFrequencyOptimizer, unmodified, with the plans of `zeus serve --pipeline-plan`, on
-virtual GPUs: four ranks as two pipelines of two stages, and eight as one pipeline.
+virtual GPUs: two pipelines, and one of eight ranks.
 
-  existing_pipelines_test.py PROGRAM BUILD_FOLDER [TEST...]
+  existing_pipelines_test.py PROGRAM BUILD_FOLDER STAGES [TEST...]      STAGES: of each of the two pipelines
 
 The package comes from the registry; without it these tests are skipped.
 """
@@ -25,6 +25,7 @@ RANK = pathlib.Path(__file__).resolve().parent / "existing_pipeline_rank.py"
 
 program = ""
 build = pathlib.Path()
+stages_each = 0
 
 
 def plan_of(stages: int) -> list:
@@ -54,8 +55,8 @@ class ExistingPipelines(unittest.TestCase):
             clocks = [clock for _, clock in wanted]
             self.assertTrue(all(abs(a - b) <= 15 for a, b in zip(line["seen"], clocks, strict=True)), f"{line} instead of {clocks}")
 
-    def test_two_pipelines_of_two_stages_get_the_plan_of_a_literal_with_a_token_in_the_url(self):
-        plan = plan_of(2)
+    def test_two_pipelines_get_the_plan_of_a_literal_with_a_token_in_the_url(self):
+        plan = plan_of(stages_each)
         with tempfile.TemporaryDirectory() as folder:
             literal = pathlib.Path(folder) / "freqs_pipeline_00042.py"
             rows = ",\n".join(str([tuple(pair) for pair in stage]) for stage in plan)
@@ -64,7 +65,7 @@ class ExistingPipelines(unittest.TestCase):
             with existing_session.ours(program, "--pipeline-plan", str(literal), "--signing-key-path", str(key)) as server:
                 token = server_session.token("ann", ["pipelines"])
                 self.assertEqual(server.ask("GET", "/info")[0], 401)
-                self.check(self.train(server.url.replace("http://", f"http://ann:{token}@"), 4, 2), plan, 2)
+                self.check(self.train(server.url.replace("http://", f"http://ann:{token}@"), 2 * stages_each, stages_each), plan, 2)
                 self.assertNotIn(token, server.log())
 
     def test_one_pipeline_of_eight_stages_gets_a_plan_of_zeus_pipeline(self):
@@ -77,5 +78,5 @@ class ExistingPipelines(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program, build = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)).resolve()
+    program, build, stages_each = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)).resolve(), int(sys.argv.pop(1))
     unittest.main()
